@@ -1,0 +1,11 @@
+//! vramscope's core: the event model, the readers of recordings, the caching allocator itself and
+//! the replay of its state, behind view queries.
+//!
+//! Pure: no files, sockets, clocks, threads or pixels. The page's worker, the command line and the
+//! agent feed it bytes and show what it answers. `ARCHITECTURE.md` has the layers.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod ids;
+pub mod units;

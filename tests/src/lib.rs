@@ -1,0 +1,1 @@
+//! Fixtures and helpers for the tests that cross crates.
