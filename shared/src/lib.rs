@@ -8,4 +8,5 @@
 #![warn(missing_docs)]
 
 pub mod ids;
+pub mod settings;
 pub mod units;
