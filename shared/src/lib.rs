@@ -8,5 +8,8 @@
 #![warn(missing_docs)]
 
 pub mod ids;
+pub mod model;
 pub mod settings;
+pub mod store;
 pub mod units;
+pub mod warning;
