@@ -9,6 +9,7 @@
 
 pub mod ids;
 pub mod model;
+pub mod query;
 pub mod settings;
 pub mod store;
 pub mod units;
