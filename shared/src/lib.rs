@@ -10,6 +10,7 @@
 pub mod ids;
 pub mod model;
 pub mod query;
+pub mod replay;
 pub mod settings;
 pub mod store;
 pub mod units;

@@ -7,9 +7,10 @@
 mod reply;
 mod request;
 
+pub use crate::replay::{FlushKind, Sums};
 pub use reply::{
     AnnotationSpan, Annotations, BlockDetails, BlockView, CurveSeries, Curves, DeviceOverview,
-    Effect, EventRow, FlushKind, FrameView, FreeBlock, FreeList, LifeView, MapSummary, MarkView,
-    MemoryMap, Overview, Reply, Rows, SegmentView, Step, StreamView, Sums,
+    Effect, EventRow, FrameView, FreeBlock, FreeList, LifeView, MapSummary, MarkView, MemoryMap,
+    Overview, Reply, Rows, SegmentView, Step, StreamView,
 };
 pub use request::{Axis, JumpKind, Query, Series};

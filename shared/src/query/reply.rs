@@ -2,6 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{DeviceIndex, EventIndex, LifeId, PoolId, PoolKind, StreamId};
 use crate::model::{Action, BlockState, Environment};
+use crate::replay::{FlushKind, Sums};
 use crate::warning::Warning;
 
 /// The answer to a [`Query`](crate::query::Query).
@@ -113,33 +114,6 @@ pub struct MarkView {
     pub driver_used_bytes: Option<u64>,
 }
 
-/// The sums of a state, in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sums {
-    /// Allocated blocks.
-    pub allocated: u64,
-    /// What was asked for, of allocated and pending blocks.
-    pub requested: u64,
-    /// Allocated and pending blocks.
-    pub active: u64,
-    /// Segments and mapped pages.
-    pub reserved: u64,
-}
-
-impl Sums {
-    /// Free and kept: reserved − active.
-    #[must_use]
-    pub fn cached(&self) -> u64 {
-        self.reserved.saturating_sub(self.active)
-    }
-
-    /// Freed, but a stream may still use it: active − allocated.
-    #[must_use]
-    pub fn pending(&self) -> u64 {
-        self.active.saturating_sub(self.allocated)
-    }
-}
-
 /// Curves over a range: for each pixel column the true extremes of what happened in it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Curves {
@@ -189,6 +163,8 @@ pub struct MapSummary {
     pub releasable: u64,
     /// Cached, but in a segment (or page) that a live block holds.
     pub pinned: u64,
+    /// Cached in private pools, which `empty_cache()` leaves alone while they are in use (§7.3).
+    pub private: u64,
     /// Rounding: size of live blocks beyond what was asked, up to the rounded size.
     pub rounding: u64,
     /// Unsplit slack: size of live blocks beyond the rounded size.
@@ -275,22 +251,6 @@ pub struct Step {
     pub notes: Vec<String>,
     /// Who asked, innermost frame first.
     pub frames: Vec<FrameView>,
-}
-
-/// Why segments went back to the driver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum FlushKind {
-    /// A call of `empty_cache()`.
-    EmptyCache,
-    /// A request that the driver refused at first, so the cache was emptied and it was tried
-    /// again.
-    Retry,
-    /// Garbage collection before a new segment (`garbage_collection_threshold`).
-    GarbageCollection,
-    /// Oversize blocks were released (`max_split_size_mb`).
-    Oversize,
-    /// A private pool was dropped.
-    PoolDropped,
 }
 
 /// What an event did to the blocks.

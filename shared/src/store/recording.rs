@@ -1,5 +1,6 @@
 use crate::ids::{DeviceIndex, FrameId, StackId, StreamId};
 use crate::model::{Annotation, Environment, Gap, Mark, Segment};
+use crate::settings::Settings;
 use crate::store::{EventColumns, Frame, Frames, Stacks, Texts};
 use crate::warning::Warnings;
 
@@ -47,6 +48,18 @@ impl Recording {
     #[must_use]
     pub fn device(&self, device: DeviceIndex) -> Option<&DeviceRecord> {
         self.devices.iter().find(|record| record.device == device)
+    }
+
+    /// The settings it was made under; defaults where it does not say, or says what cannot be
+    /// read.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        let text = self
+            .environment
+            .settings_text
+            .as_deref()
+            .unwrap_or_default();
+        Settings::parse(text).unwrap_or_default()
     }
 
     /// The raw handle of a stream; 0, the default stream, for numbers never given.

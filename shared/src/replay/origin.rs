@@ -1,0 +1,184 @@
+//! Walking back from the final snapshot to the state in which the record began.
+//!
+//! A record that started late, or whose ring wrapped, names frees of blocks that it never saw
+//! handed out. Undoing every event from the last to the first leaves what was there before.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use crate::ids::{EventIndex, PoolId, PoolKind, StreamId};
+use crate::model::{Action, BlockState, Event};
+use crate::settings::SMALL_SEGMENT;
+use crate::store::DeviceRecord;
+
+/// What is known at the start of the record.
+#[derive(Debug, Default)]
+pub(super) struct Origin {
+    /// Segments and mapped ranges, in the order of their addresses.
+    pub(super) spans: Vec<OriginSpan>,
+    /// Live blocks, in the order of their addresses.
+    pub(super) blocks: Vec<OriginBlock>,
+    /// Size of each block that is handed out in the record and still live at its end, by the
+    /// event that hands it out.
+    pub(super) survivors: FxHashMap<u32, u64>,
+}
+
+/// A segment or mapped range.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OriginSpan {
+    pub(super) address: u64,
+    pub(super) end: u64,
+    pub(super) stream: StreamId,
+    pub(super) kind: PoolKind,
+    pub(super) pool: Option<PoolId>,
+    pub(super) expandable: bool,
+}
+
+/// A live block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OriginBlock {
+    pub(super) address: u64,
+    pub(super) requested_bytes: u64,
+    /// Its size, when the final snapshot still has it.
+    pub(super) size_bytes: Option<u64>,
+    /// Whether its free had been asked for before the record began.
+    pub(super) pending: bool,
+}
+
+pub(super) fn walk_back(record: &DeviceRecord) -> Origin {
+    let mut walk = Walk::from_end(record);
+    for (index, event) in record.events.iter().rev() {
+        walk.undo(index, &event);
+    }
+    let mut blocks: Vec<OriginBlock> = walk.blocks.into_values().collect();
+    blocks.sort_unstable_by_key(|block| block.address);
+    Origin {
+        spans: walk.spans.into_values().collect(),
+        blocks,
+        survivors: walk.survivors,
+    }
+}
+
+struct Walk {
+    blocks: FxHashMap<u64, OriginBlock>,
+    spans: BTreeMap<u64, OriginSpan>,
+    survivors: FxHashMap<u32, u64>,
+}
+
+impl Walk {
+    fn from_end(record: &DeviceRecord) -> Self {
+        let mut blocks = FxHashMap::default();
+        let mut spans = BTreeMap::new();
+        for segment in &record.segments {
+            spans.insert(
+                segment.address,
+                OriginSpan {
+                    address: segment.address,
+                    end: segment.address.saturating_add(segment.size_bytes),
+                    stream: segment.stream,
+                    kind: segment.kind,
+                    pool: segment.pool,
+                    expandable: segment.expandable,
+                },
+            );
+            for block in &segment.blocks {
+                if block.state != BlockState::Cached {
+                    blocks.insert(
+                        block.address,
+                        OriginBlock {
+                            address: block.address,
+                            requested_bytes: block.requested_bytes.unwrap_or(block.size_bytes),
+                            size_bytes: Some(block.size_bytes),
+                            pending: block.state == BlockState::PendingFree,
+                        },
+                    );
+                }
+            }
+        }
+        Self {
+            blocks,
+            spans,
+            survivors: FxHashMap::default(),
+        }
+    }
+
+    fn undo(&mut self, index: EventIndex, event: &Event) {
+        let address = event.address;
+        match event.action {
+            Action::Alloc => {
+                if let Some(size) = self.blocks.remove(&address).and_then(|b| b.size_bytes) {
+                    self.survivors.insert(index.0, size);
+                }
+            }
+            Action::FreeCompleted | Action::FreeRequested => {
+                let block = self.blocks.entry(address).or_insert(OriginBlock {
+                    address,
+                    requested_bytes: event.size_bytes,
+                    size_bytes: None,
+                    pending: true,
+                });
+                block.pending = event.action == Action::FreeCompleted;
+            }
+            Action::SegmentAlloc => {
+                self.spans.remove(&address);
+            }
+            Action::SegmentFree => {
+                self.spans.insert(address, span_of(event, false));
+            }
+            Action::SegmentMap => self.cut(address, address.saturating_add(event.size_bytes)),
+            Action::SegmentUnmap => {
+                self.spans.insert(address, span_of(event, true));
+            }
+            Action::Snapshot | Action::Oom | Action::Annotate | Action::Unknown => {}
+        }
+    }
+
+    /// Takes [from, to) out of the mapped ranges.
+    fn cut(&mut self, from: u64, to: u64) {
+        let touched: Vec<OriginSpan> = self
+            .spans
+            .range(..to)
+            .rev()
+            .map(|(_, span)| *span)
+            .take_while(|span| span.end > from)
+            .collect();
+        for span in touched {
+            self.spans.remove(&span.address);
+            if span.address < from {
+                self.spans
+                    .insert(span.address, OriginSpan { end: from, ..span });
+            }
+            if span.end > to {
+                self.spans.insert(
+                    to,
+                    OriginSpan {
+                        address: to,
+                        ..span
+                    },
+                );
+            }
+        }
+    }
+}
+
+fn span_of(event: &Event, expandable: bool) -> OriginSpan {
+    OriginSpan {
+        address: event.address,
+        end: event.address.saturating_add(event.size_bytes),
+        stream: event.stream,
+        kind: kind_of_segment(event.size_bytes),
+        pool: event.pool,
+        expandable,
+    }
+}
+
+/// The pool of a segment or mapped range that only its size tells: the small pool's are 2 MiB
+/// each, the large pool's are never that small (§1).
+pub(super) fn kind_of_segment(size_bytes: u64) -> PoolKind {
+    if size_bytes == SMALL_SEGMENT {
+        PoolKind::Small
+    } else {
+        PoolKind::Large
+    }
+}
