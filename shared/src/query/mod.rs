@@ -4,8 +4,16 @@
 //! Read [`Query`] and [`Reply`] first: plain values in screen terms, the same for a worker and for
 //! a socket. Nothing behind them is visible here, so it can be rebuilt without touching the page.
 
+mod curves;
+mod details;
+mod engine;
+mod map;
 mod reply;
 mod request;
+mod rows;
+mod step;
+
+pub use engine::Engine;
 
 pub use crate::replay::{FlushKind, Sums};
 pub use reply::{

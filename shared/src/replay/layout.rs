@@ -92,6 +92,37 @@ impl MemoryState {
         runs
     }
 
+    /// The block in which an address lies, with its segment; `None` outside every segment.
+    #[must_use]
+    pub fn placed_at(&self, replay: &Replay, address: u64) -> Option<(Run, PlacedBlock)> {
+        let here = self.span_at(replay.spans(), address)?;
+        // Pages before and behind may belong to the same run.
+        let mut run = empty_run(replay.span(here)?);
+        let mut first = *replay.span(here)?;
+        for span in self.spans.range(..first.address).rev().map(|(_, &id)| id) {
+            let before = replay.span(span)?;
+            if !before.runs_on_into(&first) {
+                break;
+            }
+            first = *before;
+        }
+        run.address = first.address;
+        run.born = first.born;
+        run.size_bytes = 0;
+        let mut spans = self.spans_from(replay.spans(), first.address).peekable();
+        while let Some(span) = spans.next() {
+            run.size_bytes += span.size_bytes;
+            if !spans.peek().is_some_and(|next| span.runs_on_into(next)) {
+                break;
+            }
+        }
+        drop(spans);
+        self.fill(replay, &mut run);
+        let after = run.blocks.partition_point(|block| block.address <= address);
+        let block = run.blocks.get(after.checked_sub(1)?).copied()?;
+        Some((run, block))
+    }
+
     fn fill(&self, replay: &Replay, run: &mut Run) {
         let end = run.end_address();
         let mut free_from = run.address;
