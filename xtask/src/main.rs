@@ -1,1 +1,45 @@
-fn main() {}
+//! The commands that build, run and test vramscope: `cargo xtask …`.
+
+mod check;
+mod need;
+mod page;
+mod shell;
+
+use anyhow::{Result, bail};
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  run [ARGUMENTS]  build page and server in release mode and serve the app
+                   (ARGUMENTS go to `vramscope serve`: recordings, --port N, …)
+  test             formatting, lints for both targets, all Rust tests, and the page's tests in
+                   headless Chromium
+  dist             leave a static site in dist/ that any static host serves
+  page [--dev]     build the page only into dist/ (--dev: quick to build, large and slow)
+";
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        ["run", for_server @ ..] => run(for_server),
+        ["test"] => check::test(),
+        ["dist"] => page::dist(),
+        ["page"] => page::build(page::Profile::Page),
+        ["page", "--dev"] => page::build(page::Profile::Dev),
+        ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        [] => bail!("which command?\n\n{USAGE}"),
+        [other, ..] => bail!("no such command, or not with these arguments: {other}\n\n{USAGE}"),
+    }
+}
+
+/// Builds everything in release mode and serves the app until it is stopped.
+fn run(for_server: &[&str]) -> Result<()> {
+    page::build(page::Profile::Page)?;
+    shell::cargo(["build", "--release", "--package", "native"])?;
+    let binary = shell::target_directory().join("release").join("vramscope");
+    shell::run(shell::command(binary).arg("serve").args(for_server))
+}
