@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod allocator;
 pub mod ids;
 pub mod model;
 pub mod query;
