@@ -109,11 +109,11 @@ impl Walk<'_> {
             .skip(1)
             .map(|block| Some(block.address));
         for (block, next) in origin.blocks.iter().zip(nexts.chain([None])) {
-            let given = block.size_bytes.unwrap_or_else(|| {
-                let hole = self.hole_at(block.address, next.unwrap_or(u64::MAX));
-                self.given(block.address, block.requested_bytes, hole)
-            });
             let span = self.state.span_at(&self.out.spans, block.address);
+            let given = block.size_bytes.unwrap_or_else(|| {
+                let hole = self.hole_at(span, block.address, next.unwrap_or(u64::MAX));
+                self.given(span, block.requested_bytes, hole)
+            });
             let life = Life::new(block.address, block.requested_bytes, given, span, None);
             let id = self.add_life(life);
             if block.size_bytes.is_some() {
@@ -168,9 +168,9 @@ impl Walk<'_> {
     fn alloc(&mut self, index: EventIndex, event: &Event) -> LifeId {
         let address = event.address;
         self.settle_neighbour(index, address);
-        let next = self.state.next_block_address(address).unwrap_or(u64::MAX);
-        let hole = self.hole_at(address, next);
         let span = self.state.span_at(&self.out.spans, address);
+        let next = self.state.next_block_address(address).unwrap_or(u64::MAX);
+        let hole = self.hole_at(span, address, next);
         self.expect(span.is_some(), WarningKind::OutsideSegments, index);
         self.expect(
             address.is_multiple_of(MIN_BLOCK),
@@ -178,7 +178,7 @@ impl Walk<'_> {
             index,
         );
         let survivor = self.survivors.get(&index.0).copied();
-        let given = survivor.unwrap_or_else(|| self.given(address, event.size_bytes, hole));
+        let given = survivor.unwrap_or_else(|| self.given(span, event.size_bytes, hole));
         if span.is_some() {
             self.expect(
                 given <= hole && event.size_bytes <= given,
@@ -232,14 +232,13 @@ impl Walk<'_> {
         }
     }
 
-    /// Bytes handed out for a request at `address`, where `hole` bytes are free (§5.1).
-    fn given(&self, address: u64, requested: u64, hole: u64) -> u64 {
+    /// Bytes handed out for a request in `span`, where `hole` bytes are free (§5.1).
+    fn given(&self, span: Option<SpanId>, requested: u64, hole: u64) -> u64 {
         let rounded = self.settings.round(requested);
         let Some(remainder) = hole.checked_sub(rounded) else {
             // Settings that the recording does not name rounded it otherwise, or it overlaps.
             return hole.max(requested.next_multiple_of(MIN_BLOCK)).min(rounded);
         };
-        let span = self.state.span_at(&self.out.spans, address);
         let Some(span) = span.and_then(|span| self.out.spans.get(span.index())) else {
             return rounded;
         };
@@ -256,17 +255,24 @@ impl Walk<'_> {
     }
 
     /// Free bytes from `address` up to `next`, the next block, or to the end of the segment.
-    fn hole_at(&self, address: u64, next: u64) -> u64 {
-        let mut end = address;
-        let mut spans = self.state.spans_from(&self.out.spans, address).peekable();
-        while let Some(span) = spans.next() {
-            end = span.end_address().min(next);
-            let runs_on = spans.peek().is_some_and(|after| span.runs_on_into(after));
-            if end == next || !runs_on {
-                break;
+    fn hole_at(&self, span: Option<SpanId>, address: u64, next: u64) -> u64 {
+        let Some(span) = span.and_then(|span| self.out.spans.get(span.index())) else {
+            return 0;
+        };
+        let mut end = span.end_address();
+        if span.expandable && end < next {
+            let mut last = span;
+            for (_, id) in self.state.spans.range(end..) {
+                match self.out.spans.get(id.index()) {
+                    Some(span) if end < next && last.runs_on_into(span) => {
+                        end = span.end_address();
+                        last = span;
+                    }
+                    _ => break,
+                }
             }
         }
-        end.saturating_sub(address)
+        end.min(next).saturating_sub(address)
     }
 
     fn is_span_start(&self, address: u64) -> bool {
