@@ -9,9 +9,11 @@
 
 pub mod allocator;
 pub mod ids;
+pub mod limits;
 pub mod model;
 pub mod query;
 pub mod replay;
+pub mod read;
 pub mod settings;
 pub mod store;
 pub mod units;

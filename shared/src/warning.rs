@@ -99,6 +99,8 @@ kinds! {
     FinalMismatch => "final_mismatch", "replaying the events does not lead to the recorded final state";
     /// Ranges whose size had to be inferred and did not follow from the rules.
     InferredSize => "inferred_size", "block sizes were inferred from their neighbours, not from the settings";
+    /// Pinned host memory was recorded too.
+    HostMemory => "host_memory", "entries about pinned host memory were passed over; only the card's memory is shown";
     /// A text was longer than what is kept.
     LongText => "long_text", "texts were cut because they are very long";
 }

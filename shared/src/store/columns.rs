@@ -64,6 +64,18 @@ impl<T: Copy> Column<T> {
         }
     }
 
+    /// Drops all elements from `len` on.
+    pub fn truncate(&mut self, len: usize) {
+        if len >= self.len {
+            return;
+        }
+        self.chunks.truncate(len.div_ceil(CHUNK));
+        if let Some(last) = self.chunks.last_mut() {
+            last.truncate(len - (len - 1) / CHUNK * CHUNK);
+        }
+        self.len = len;
+    }
+
     /// How many elements there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -143,6 +155,18 @@ impl EventColumns {
             self.notes.insert(index, event.notes);
         }
         true
+    }
+
+    /// Drops all events from `len` on.
+    pub fn truncate(&mut self, len: usize) {
+        self.actions.truncate(len);
+        self.addresses.truncate(len);
+        self.sizes.truncate(len);
+        self.streams.truncate(len);
+        self.times.truncate(len);
+        self.stacks.truncate(len);
+        self.pools.truncate(len);
+        self.notes.retain(|&index, _| (index as usize) < len);
     }
 
     fn pool_number(&mut self, pool: Option<PoolId>) -> Option<u16> {
