@@ -1,0 +1,36 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// The port that the app is served on unless it is taken.
+const DEFAULT_PORT: u16 = 7860;
+
+/// Shows what PyTorch's CUDA caching allocator really does with GPU memory.
+#[derive(Debug, Parser)]
+#[command(name = "vramscope", version, propagate_version = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Serve(ServeArguments),
+}
+
+/// Serve the app on this machine, with the built-in recordings and any that are named
+///
+/// Nothing leaves this machine: the server listens on 127.0.0.1 only, and the page loads nothing
+/// from elsewhere.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// Recordings, or folders of recordings, to offer on the start page
+    #[arg(value_name = "FILES")]
+    pub(crate) recordings: Vec<PathBuf>,
+
+    /// Port to listen on; 0 takes any free one, and so does a port that is taken
+    #[arg(long, default_value_t = DEFAULT_PORT)]
+    pub(crate) port: u16,
+}
