@@ -14,7 +14,7 @@ use crate::ids::{DeviceIndex, PoolId};
 
 pub use costs::cost_on_h200_ns;
 pub use failing::{Failing, Trouble};
-pub use recorded::Recorded;
+pub use recorded::{Recorded, RecordedEvents};
 pub use simulated::{CardSize, SimulatedCard, Spent};
 
 /// Where in the trace a question comes up. A real driver needs none of it but the device.

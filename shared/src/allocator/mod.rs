@@ -42,7 +42,7 @@ pub use arena::BlockId;
 pub use decision::{BlockSpot, Decision, FlushCause, KeptApart, PassedOver, Side, SplitRule, Step};
 pub use driver::{
     At, CardSize, Driver, DriverCall, DriverError, Failing, Pages, ProcessMemory, Recorded,
-    SimulatedCard, Spent, StreamEvent, SweepCandidate, Trouble, cost_on_h200_ns,
+    RecordedEvents, SimulatedCard, Spent, StreamEvent, SweepCandidate, Trouble, cost_on_h200_ns,
 };
 pub use free::FreeError;
 pub use malloc::{MallocError, Request};

@@ -149,7 +149,7 @@ impl Synchronize for super::SimulatedCard {
 }
 
 /// A recording knows by itself which events had completed.
-impl Synchronize for super::Recorded {
+impl<E: super::RecordedEvents> Synchronize for super::Recorded<E> {
     fn synchronize(&mut self, _device: DeviceIndex) {}
 }
 

@@ -12,51 +12,62 @@ use crate::{
     units::MIB,
 };
 
+/// The events that a recording goes on with.
+pub trait RecordedEvents {
+    /// Bytes of the whole card.
+    fn total_bytes(&self, device: DeviceIndex) -> u64;
+
+    /// The event that a device records when it has emitted `index` others; `None` after the end.
+    fn event(&self, device: DeviceIndex, index: u64) -> Option<TraceEvent>;
+}
+
+/// For each device the size of its card and its events.
+impl RecordedEvents for Vec<(u64, Vec<TraceEvent>)> {
+    fn total_bytes(&self, device: DeviceIndex) -> u64 {
+        self.get(device.index()).map_or(0, |(total, _)| *total)
+    }
+
+    fn event(&self, device: DeviceIndex, index: u64) -> Option<TraceEvent> {
+        let (_, events) = self.get(device.index())?;
+        events.get(usize::try_from(index).ok()?).copied()
+    }
+}
+
 /// Answers from the events of a recording. A question is answered by the event that will follow
 /// it: the allocator says how many it has emitted, and the next one in the recording shows where
 /// the segment lies, which free completed or which pool was swept.
 #[derive(Clone, Debug)]
-pub struct Recorded {
-    devices: Vec<Device>,
+pub struct Recorded<E = Vec<(u64, Vec<TraceEvent>)>> {
+    events: E,
+    /// Outstanding events by device and stream, each with the address of its block.
+    outstanding: FxHashMap<(DeviceIndex, Stream), VecDeque<(StreamEvent, u64)>>,
     next_event: u64,
     /// Addresses for what the recording does not show.
     next_address: u64,
 }
 
-#[derive(Clone, Debug)]
-struct Device {
-    total_bytes: u64,
-    events: Vec<TraceEvent>,
-    /// Outstanding events by stream, each with the address of its block.
-    outstanding: FxHashMap<Stream, VecDeque<(StreamEvent, u64)>>,
-}
+/// Where addresses begin that the recording does not show: above all that a device reserves.
+const BEYOND: u64 = 1 << 60;
 
-impl Recorded {
-    /// The events of each device in their order, and the size of its card.
+impl<E: RecordedEvents> Recorded<E> {
+    /// A driver that answers from `events`.
     #[must_use]
-    pub fn new(devices: Vec<(u64, Vec<TraceEvent>)>) -> Self {
-        let last_address = devices
-            .iter()
-            .flat_map(|(_, events)| events)
-            .filter(|event| event.action != Action::Oom)
-            .map(|event| event.address.saturating_add(event.size_bytes))
-            .max()
-            .unwrap_or(0);
-        let device = |(total_bytes, events)| Device {
-            total_bytes,
+    pub fn new(events: E) -> Self {
+        Self {
             events,
             outstanding: FxHashMap::default(),
-        };
-        Self {
-            devices: devices.into_iter().map(device).collect(),
             next_event: 0,
-            next_address: last_address.saturating_add(1 << 40) & !(2 * MIB - 1),
+            next_address: BEYOND,
         }
     }
 
-    fn next(&self, at: At) -> Option<&TraceEvent> {
-        let device = self.devices.get(at.device.index())?;
-        device.events.get(usize::try_from(at.event).ok()?)
+    /// The events, to be moved on where the allocator's count differs from the recording's.
+    pub fn events_mut(&mut self) -> &mut E {
+        &mut self.events
+    }
+
+    fn next(&self, at: At) -> Option<TraceEvent> {
+        self.events.event(at.device, at.event)
     }
 
     /// The address of the next event if it is `action`; memory is there where the recording shows
@@ -75,17 +86,15 @@ impl Recorded {
     }
 
     fn forget(&mut self, at: At, stream: Stream, event: StreamEvent) {
-        let device = &mut self.devices[at.device.index()];
-        if let Some(queue) = device.outstanding.get_mut(&stream) {
+        if let Some(queue) = self.outstanding.get_mut(&(at.device, stream)) {
             queue.retain(|(outstanding, _)| *outstanding != event);
         }
     }
 }
 
-impl Driver for Recorded {
+impl<E: RecordedEvents> Driver for Recorded<E> {
     fn total_bytes(&self, device: DeviceIndex) -> u64 {
-        let device = self.devices.get(device.index());
-        device.map_or(0, |device| device.total_bytes)
+        self.events.total_bytes(device)
     }
 
     /// What the recorded failure reports.
@@ -117,8 +126,7 @@ impl Driver for Recorded {
     fn record_event(&mut self, at: At, stream: Stream, block_address: u64) -> StreamEvent {
         let event = StreamEvent(self.next_event);
         self.next_event += 1;
-        let outstanding = &mut self.devices[at.device.index()].outstanding;
-        let queue = outstanding.entry(stream).or_default();
+        let queue = self.outstanding.entry((at.device, stream)).or_default();
         queue.push_back((event, block_address));
         event
     }
@@ -130,9 +138,9 @@ impl Driver for Recorded {
             Some(event) if event.action == Action::FreeCompleted => event.address,
             _ => return false,
         };
-        let outstanding = &self.devices[at.device.index()].outstanding;
-        let complete = outstanding
-            .get(&stream)
+        let complete = self
+            .outstanding
+            .get(&(at.device, stream))
             .is_some_and(|queue| queue.iter().any(|(_, address)| *address == next_freed));
         if complete {
             self.forget(at, stream, event);
