@@ -5,6 +5,7 @@
 //! wrong usage.
 
 mod cli;
+mod input;
 mod server;
 
 use std::process::ExitCode;

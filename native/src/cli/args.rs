@@ -17,6 +17,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Info(InfoArguments),
     Serve(ServeArguments),
 }
 
@@ -33,4 +34,15 @@ pub(crate) struct ServeArguments {
     /// Port to listen on; 0 takes any free one, and so does a port that is taken
     #[arg(long, default_value_t = DEFAULT_PORT)]
     pub(crate) port: u16,
+}
+
+/// Say what a recording holds
+#[derive(Debug, Args)]
+pub(crate) struct InfoArguments {
+    /// The recording; - reads standard input
+    pub(crate) file: PathBuf,
+
+    /// Print one JSON object, with the names that docs/info.md documents
+    #[arg(long)]
+    pub(crate) json: bool,
 }

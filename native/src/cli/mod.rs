@@ -1,6 +1,7 @@
 //! The commands: one file each.
 
 pub(crate) mod args;
+mod info;
 mod serve;
 
 use anyhow::Result;
@@ -10,6 +11,7 @@ use args::{Arguments, Command};
 /// Does what was asked for.
 pub(crate) fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
+        Command::Info(arguments) => info::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
     }
 }
