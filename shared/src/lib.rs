@@ -17,4 +17,6 @@ pub mod replay;
 pub mod settings;
 pub mod store;
 pub mod units;
+pub(crate) mod vtrace;
 pub mod warning;
+pub mod write;

@@ -21,7 +21,7 @@ mod html;
 mod inflate;
 mod pickle;
 mod sniff;
-pub(crate) mod vtrace;
+mod vtrace;
 
 pub use error::{Foreign, ReadError, ReadErrorKind};
 

@@ -1,7 +1,7 @@
 //! Which format a file has, from its first bytes.
 
 use crate::read::Foreign;
-use crate::read::vtrace;
+use crate::vtrace;
 
 /// What the first bytes say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 //! an event a row in the columns as soon as its last byte is read. Read `machine` first.
 
 mod assemble;
+mod containers;
 mod cursor;
 mod fields;
 mod machine;
