@@ -130,6 +130,7 @@ impl<D: Driver> Allocator<D> {
         self.note_call(sink, pages.map_call(), answer.is_ok());
         answer?;
         self.map_block(index, bytes);
+        self.hold_private(pool, bytes.cast_signed());
         let (device, kind) = (self.device_of(index), self.kind_of(index));
         let device_state = &mut self.devices[device];
         device_state.held_bytes += bytes;
@@ -213,7 +214,7 @@ impl<D: Driver> Allocator<D> {
         self.driver.unmap(self.at(pool, stream), pages);
         self.note_call(sink, pages.unmap_call(), true);
         self.unmap_block(index, pages);
-        self.count_driver_allocation(pool, -1);
+        self.hold_private(pool, -pages.bytes.cast_signed());
         let (device, kind) = (self.device_of(index), self.kind_of(index));
         let device_state = &mut self.devices[device];
         device_state.held_bytes -= pages.bytes;

@@ -345,10 +345,7 @@ impl<D: Driver> Allocator<D> {
             self.grow_segment(ask, sink)
         };
         match grown {
-            Ok(index) => {
-                self.count_driver_allocation(ask.pool, 1);
-                Ok(Some(index))
-            }
+            Ok(index) => Ok(Some(index)),
             Err(DriverError::OutOfMemory) => Ok(None),
             Err(error) => Err(MallocError::Driver(error)),
         }
@@ -360,6 +357,7 @@ impl<D: Driver> Allocator<D> {
         let answer = self.driver.allocate(self.at(ask.pool, ask.stream), bytes);
         self.note_call(sink, DriverCall::Allocate { bytes }, answer.is_ok());
         let address = answer?;
+        self.hold_private(ask.pool, bytes.cast_signed());
         let oversize = self.settings.is_oversize(bytes);
         let device = &mut self.devices[ask.device];
         device.held_bytes += bytes;

@@ -49,8 +49,9 @@ pub(super) struct PrivatePool {
     pub(super) options: PoolOptions,
     /// Objects, contexts and graphs that use it; at 0 it is dropped at the next flush.
     pub(super) uses: u64,
-    /// Segments and mappings less releases; can fail to return to 0 (T31).
-    pub(super) driver_allocations: i64,
+    /// Bytes that its segments and mapped pages hold. PyTorch counts driver calls instead, which
+    /// can miss 0 or meet it too early where pages are mapped (T31).
+    pub(super) held_bytes: i64,
 }
 
 impl PrivatePool {
@@ -195,7 +196,7 @@ impl<D: Driver> Allocator<D> {
             pools,
             options,
             uses: 1,
-            driver_allocations: 0,
+            held_bytes: 0,
         };
         state.private.insert(id, pool);
         self.pools.extend(Pool::pair(device, id));
@@ -213,14 +214,14 @@ impl<D: Driver> Allocator<D> {
         }
     }
 
-    /// Counts a segment or mapping of a private pool; the default pools do not count (§3.5).
+    /// Counts what a private pool holds; the default pools do not count (§3.5).
     #[inline]
-    pub(super) fn count_driver_allocation(&mut self, pool: u32, change: i64) {
+    pub(super) fn hold_private(&mut self, pool: u32, change_bytes: i64) {
         let pool = &self.pools[pool as usize];
         if pool.is_private() {
             let private = &mut self.devices[pool.device.index()].private;
             if let Some(private) = private.get_mut(&pool.id) {
-                private.driver_allocations += change;
+                private.held_bytes += change_bytes;
             }
         }
     }

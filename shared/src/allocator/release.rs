@@ -2,7 +2,7 @@
 
 use super::{
     Allocator,
-    arena::{Index, NONE},
+    arena::{Block, Index, NONE},
     decision::{FlushCause, Step},
     driver::{Driver, DriverCall, SweepCandidate},
     malloc::Ask,
@@ -95,10 +95,7 @@ impl<D: Driver> Allocator<D> {
             }
         }
         let private = &mut self.devices[device].private;
-        if private
-            .get(&id)
-            .is_some_and(|pool| pool.driver_allocations == 0)
-        {
+        if private.get(&id).is_some_and(|pool| pool.held_bytes == 0) {
             private.remove(&id);
         }
     }
@@ -163,7 +160,7 @@ impl<D: Driver> Allocator<D> {
         let at = self.at(block.pool, block.stream);
         self.driver.free(at, block.address, bytes);
         self.note_call(sink, DriverCall::Free { bytes }, true);
-        self.count_driver_allocation(block.pool, -1);
+        self.hold_private(block.pool, -bytes.cast_signed());
         let device = &mut self.devices[device];
         device.held_bytes -= bytes;
         device.stats.num_device_free += 1;
@@ -177,6 +174,9 @@ impl<D: Driver> Allocator<D> {
 
     /// Gives cached oversize blocks back so that this request can be met (§4.9). True if enough
     /// was released.
+    ///
+    /// Split blocks stay: PyTorch does not look, and would hand the driver a segment with live
+    /// blocks in it, but only when the split limit was lowered at run time.
     pub(super) fn release_oversize<S: Sink>(&mut self, ask: &Ask, sink: &mut S) -> bool {
         let limit = self.settings.max_split_bytes;
         if limit == UNLIMITED {
@@ -187,7 +187,8 @@ impl<D: Driver> Allocator<D> {
         let fits = free.at_least(ask.stream, needed_bytes).next();
         let mut chosen = Vec::new();
         let mut released_bytes = 0;
-        match fits.filter(|index| !self.blocks[*index].is_expandable()) {
+        let releasable = |block: &Block| !block.is_expandable() && !block.is_split();
+        match fits.filter(|index| releasable(&self.blocks[*index])) {
             Some(index) => {
                 released_bytes = self.blocks[index].size;
                 chosen.push(index);
@@ -198,7 +199,7 @@ impl<D: Driver> Allocator<D> {
                     if released_bytes >= needed_bytes || block.size < limit {
                         break;
                     }
-                    if !block.is_expandable() {
+                    if releasable(block) {
                         released_bytes += block.size;
                         chosen.push(index);
                     }

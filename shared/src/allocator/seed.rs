@@ -75,7 +75,7 @@ impl<D: Driver> Allocator<D> {
                 let first = self.seed_blocks(segment, pool, NONE, &mut held);
                 self.count_seeded_segment(segment, first);
             }
-            self.count_driver_allocation(pool, 1);
+            self.hold_private(pool, segment.total_bytes().cast_signed());
         }
         for (_, id) in &held {
             if self.blocks[id.index].is_active() && !self.blocks[id.index].allocated {

@@ -49,6 +49,7 @@ impl<D: Driver> Allocator<D> {
         block.events += streams.len() as u32;
         let (address, pool) = (block.address, block.pool);
         let device = self.device_of(index);
+        self.devices[device].recorded_in_capture.remove(&index);
         for stream in streams {
             let event = self
                 .driver
