@@ -13,6 +13,7 @@ pub mod limits;
 pub mod model;
 pub mod query;
 pub mod read;
+pub mod recorded;
 pub mod replay;
 pub mod settings;
 pub mod store;
