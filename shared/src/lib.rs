@@ -18,6 +18,7 @@ pub mod replay;
 pub mod settings;
 pub mod store;
 pub mod units;
+pub mod verify;
 pub(crate) mod vtrace;
 pub mod warning;
 pub mod write;

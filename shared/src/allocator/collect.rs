@@ -1,7 +1,17 @@
 //! Garbage collection of cached blocks by age (§4.5).
 
+use thiserror::Error;
+
 use super::{Allocator, decision::Step, driver::Driver, trace::Sink};
-use crate::ids::PoolKind;
+use crate::ids::{DeviceIndex, PoolKind};
+
+/// A block that garbage collection can't have released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("garbage collection does not release what lies at {address:#x}")]
+pub struct CollectError {
+    /// Where it lies.
+    pub address: u64,
+}
 
 impl<D: Driver> Allocator<D> {
     /// A threshold alone does nothing: it is a share of a limit (T7).
@@ -84,5 +94,35 @@ impl<D: Driver> Allocator<D> {
             self.release_segment(index, sink);
         }
         released
+    }
+
+    /// Releases just the segments at `addresses`, in their order, as garbage collection did in a
+    /// recording that does not say what it was decided by (§4.5 needs the memory limit). Like
+    /// the request that it is part of, it first completes the frees whose streams are done.
+    ///
+    /// # Errors
+    /// At the first that is no whole cached segment of the default large pool; those before it
+    /// are released.
+    pub fn collect_exactly<S: Sink>(
+        &mut self,
+        device: DeviceIndex,
+        addresses: &[u64],
+        sink: &mut S,
+    ) -> Result<(), CollectError> {
+        if self.devices.get(device.index()).is_some() {
+            self.process_events(device.index(), sink);
+        }
+        for &address in addresses {
+            let state = self.devices.get(device.index());
+            let pool = state.map(|state| state.default_pool(PoolKind::Large) as usize);
+            let found = pool.and_then(|pool| {
+                self.pools[pool].free.iter().find(|&index| {
+                    let block = &self.blocks[index];
+                    block.address == address && !block.is_split() && !block.is_expandable()
+                })
+            });
+            self.release_segment(found.ok_or(CollectError { address })?, sink);
+        }
+        Ok(())
     }
 }

@@ -42,6 +42,7 @@ use expandable::Reservation;
 use pool::Pool;
 
 pub use arena::BlockId;
+pub use collect::CollectError;
 pub use decision::{BlockSpot, Decision, FlushCause, KeptApart, PassedOver, Side, SplitRule, Step};
 pub use driver::{
     At, CardSize, Driver, DriverCall, DriverError, Failing, Pages, ProcessMemory, Recorded,
