@@ -3,7 +3,8 @@
 
 use crate::{
     allocator::{BlockReport, SegmentReport, Stream, TraceEvent},
-    ids::PoolId,
+    ids::{DeviceIndex, PoolId},
+    model::Event,
     store::{DeviceRecord, Recording},
 };
 
@@ -13,14 +14,20 @@ use crate::{
 pub fn trace_events(recording: &Recording, record: &DeviceRecord) -> Vec<TraceEvent> {
     let events = record.events.iter();
     events
-        .map(|(_, event)| TraceEvent {
-            device: record.device,
-            action: event.action,
-            address: event.address,
-            size_bytes: event.size_bytes,
-            stream: Stream(recording.stream_handle(event.stream)),
-        })
+        .map(|(_, event)| trace_event(recording, record.device, &event))
         .collect()
+}
+
+/// One event as the allocator of `device` emits it.
+#[must_use]
+pub fn trace_event(recording: &Recording, device: DeviceIndex, event: &Event) -> TraceEvent {
+    TraceEvent {
+        device,
+        action: event.action,
+        address: event.address,
+        size_bytes: event.size_bytes,
+        stream: Stream(recording.stream_handle(event.stream)),
+    }
 }
 
 /// The final segments of a device as the allocator reports them. Where the recording does not say,

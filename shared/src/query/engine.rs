@@ -6,6 +6,7 @@ use crate::query::{
 };
 use crate::replay::{Cursor, FlushKind, Replay};
 use crate::store::{DeviceRecord, Recording};
+use crate::verify::{self, DeviceAgreement, Why};
 use crate::warning::Warnings;
 
 /// One recording, ready to be asked.
@@ -22,6 +23,8 @@ pub(super) struct Device {
     pub(super) cursor: Cursor,
     /// Regions that the program annotated, in the order of their start.
     pub(super) regions: Vec<AnnotationSpan>,
+    /// What verifying came to, once it was asked for.
+    agreement: Option<DeviceAgreement>,
 }
 
 /// What an answer is made from.
@@ -45,6 +48,7 @@ impl Engine {
                     regions: regions(&recording, record),
                     replay,
                     cursor,
+                    agreement: None,
                 }
             })
             .collect();
@@ -148,6 +152,10 @@ impl Engine {
                 to,
                 most,
             } => Reply::Annotations(annotations(&self.scope(device)?, axis, from, to, most)),
+            Query::Agreement { device } => {
+                Reply::Agreement(Box::new(self.scope(device)?.agreement()))
+            }
+            Query::Why { device, at } => Reply::Why(self.scope(device)?.why(at).map(Box::new)),
         })
     }
 
@@ -194,6 +202,20 @@ impl Scope<'_> {
     pub(super) fn seek(&mut self, applied: u32) {
         let Device { replay, cursor, .. } = &mut *self.device;
         cursor.seek(replay, &self.record.events, applied);
+    }
+
+    fn agreement(&mut self) -> DeviceAgreement {
+        let Device {
+            replay, agreement, ..
+        } = &mut *self.device;
+        agreement
+            .get_or_insert_with(|| verify::verify_device(self.recording, self.record, replay))
+            .clone()
+    }
+
+    fn why(&mut self, at: EventIndex) -> Option<Why> {
+        let Device { replay, cursor, .. } = &mut *self.device;
+        verify::why(self.recording, self.record, replay, cursor, at)
     }
 
     pub(super) fn stream(&self, stream: crate::ids::StreamId) -> StreamView {

@@ -3,6 +3,7 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{DeviceIndex, EventIndex, LifeId, PoolId, PoolKind, StreamId};
 use crate::model::{Action, BlockState, Environment};
 use crate::replay::{FlushKind, Sums};
+use crate::verify::{DeviceAgreement, Why};
 use crate::warning::Warning;
 
 /// The answer to a [`Query`](crate::query::Query).
@@ -28,6 +29,10 @@ pub enum Reply {
     Rows(Rows),
     /// Annotated regions.
     Annotations(Annotations),
+    /// Whether the allocator agrees with the record.
+    Agreement(Box<DeviceAgreement>),
+    /// Why an operation did what it did; `None` where there is nothing to explain.
+    Why(Option<Box<Why>>),
     /// The question names a device or an event that is not there.
     OutOfRange,
 }

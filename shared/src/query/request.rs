@@ -156,4 +156,19 @@ pub enum Query {
         /// Spans to return at most, the longest first.
         most: u32,
     },
+    /// Whether the allocator agrees with the record, event by event. Takes up to half a second
+    /// for a million events the first time.
+    /// Answer: [`Reply::Agreement`](crate::query::Reply::Agreement).
+    Agreement {
+        /// Which device.
+        device: DeviceIndex,
+    },
+    /// Why the operation that an event belongs to did what it did.
+    /// Answer: [`Reply::Why`](crate::query::Reply::Why).
+    Why {
+        /// Which device.
+        device: DeviceIndex,
+        /// The event.
+        at: EventIndex,
+    },
 }

@@ -1,9 +1,13 @@
 //! The events of a record as the driver of the verification sees them.
 
-use crate::allocator::{RecordedEvents, Stream, TraceEvent};
+use crate::allocator::{RecordedEvents, TraceEvent};
 use crate::ids::{DeviceIndex, EventIndex};
+use crate::recorded;
 use crate::store::{DeviceRecord, Recording};
 use crate::units::GIB;
+
+/// The allocator has one device, whichever the record is of.
+pub(super) const DEVICE: DeviceIndex = DeviceIndex(0);
 
 /// One event of the record in the allocator's form.
 pub(super) fn trace_event(
@@ -12,13 +16,7 @@ pub(super) fn trace_event(
     index: u32,
 ) -> Option<TraceEvent> {
     let event = record.events.get(EventIndex(index))?;
-    Some(TraceEvent {
-        device: DeviceIndex(0),
-        action: event.action,
-        address: event.address,
-        size_bytes: event.size_bytes,
-        stream: Stream(recording.stream_handle(event.stream)),
-    })
+    Some(recorded::trace_event(recording, DEVICE, &event))
 }
 
 /// A card larger than any: a reservation is nine eighths of it, and its true size is not in the

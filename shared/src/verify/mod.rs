@@ -6,16 +6,20 @@
 //! Start with [`verify`].
 
 mod assume;
+mod end;
 mod expected;
 mod walk;
+mod why;
 
 use serde::{Deserialize, Serialize};
 
 use crate::allocator::TraceEvent;
 use crate::ids::{DeviceIndex, EventIndex};
-use crate::replay::Replay;
+use crate::replay::{Cursor, Replay};
 use crate::store::{DeviceRecord, Recording};
 use crate::warning::WarningKind;
+
+pub use why::{Why, why};
 
 /// What verifying a recording came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -116,7 +120,8 @@ pub fn verify_device(
     if is_impossible(replay) {
         return impossible(record, replay);
     }
-    match walk::Walk::new(recording, record, replay) {
+    let start = Cursor::at_start(replay);
+    match walk::Walk::from(recording, record, replay, &start) {
         Ok(walk) => assume::run(walk),
         Err(_) => impossible(record, replay),
     }

@@ -6,19 +6,17 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::allocator::{
-    Allocator, BlockId, BlockReport, Recorded, Request, SeedError, SegmentReport, Sink, Stream,
-    TraceEvent,
+    Allocator, BlockId, BlockReport, Recorded, Request, SeedError, SegmentReport, Sink, Step,
+    Stream, TraceEvent,
 };
-use crate::ids::{DeviceIndex, EventIndex, LifeId, PoolId, PoolKind};
+use crate::ids::{EventIndex, LifeId, PoolId};
 use crate::model::{Action, BlockState};
 use crate::replay::{Cursor, Replay, Run, SpanId};
 use crate::store::{DeviceRecord, Recording};
 use crate::verify::Mismatch;
-use crate::verify::expected::{Expected, trace_event};
+use crate::verify::expected::{DEVICE, Expected, trace_event};
 use crate::warning::WarningKind;
 
-/// The allocator has one device, whichever the record is of.
-const DEVICE: DeviceIndex = DeviceIndex(0);
 /// Handles from here on stand for streams that a block was used on, which the record does not
 /// name: one for each block, in the order in which they complete.
 const UNNAMED_STREAMS: u64 = 1 << 63;
@@ -38,7 +36,7 @@ pub(super) struct Walk<'a> {
     pub(super) assumed_pools: BTreeMap<SpanId, PoolId>,
     pub(super) private_pools: Vec<PoolId>,
     /// The record ends within an operation, so that the allocator stands elsewhere than it.
-    ends_open: bool,
+    pub(super) ends_open: bool,
 }
 
 /// What the program asks at a place of the record.
@@ -70,11 +68,12 @@ pub(super) struct Way {
 }
 
 impl<'a> Walk<'a> {
-    /// At the start of the record.
-    pub(super) fn new(
+    /// Where the cursor stands in the record.
+    pub(super) fn from(
         recording: &'a Recording,
         record: &'a DeviceRecord,
         replay: &'a Replay,
+        cursor: &Cursor,
     ) -> Result<Self, SeedError> {
         let driver = Recorded::new(Expected::new(recording, record));
         let mut walk = Self {
@@ -83,19 +82,18 @@ impl<'a> Walk<'a> {
             replay,
             allocator: Allocator::new(replay.settings().clone(), driver, 1),
             blocks: FxHashMap::default(),
-            at: 0,
+            at: cursor.applied(),
             assumed_pools: BTreeMap::new(),
             private_pools: Vec::new(),
             ends_open: false,
         };
         let limit = recording.environment.card.limit_bytes;
         walk.allocator.set_memory_limit(DEVICE, limit);
-        walk.seed()?;
+        walk.seed(cursor)?;
         Ok(walk)
     }
 
-    fn seed(&mut self) -> Result<(), SeedError> {
-        let cursor = Cursor::at_start(self.replay);
+    fn seed(&mut self, cursor: &Cursor) -> Result<(), SeedError> {
         let runs = cursor.state().runs(self.replay);
         let segments: Vec<SegmentReport> = runs.iter().map(|run| self.report(run)).collect();
         for pool in segments.iter().map(|segment| segment.pool) {
@@ -104,14 +102,14 @@ impl<'a> Walk<'a> {
             }
         }
         self.blocks = self.allocator.seed(&segments, &[])?.into_iter().collect();
-        // Blocks that wait for their streams were freed before the record began.
+        // Blocks that wait for their streams were freed before.
         let pending: Vec<LifeId> = cursor
             .state()
             .blocks()
             .map(|(_, id)| id)
             .filter(|&id| {
                 let life = self.replay.life(id);
-                life.is_some_and(|life| self.replay.is_pending(id, &life, 0))
+                life.is_some_and(|life| self.replay.is_pending(id, &life, cursor.applied()))
             })
             .collect();
         for life in pending.into_iter().filter_map(|id| self.replay.life(id)) {
@@ -199,10 +197,23 @@ impl<'a> Walk<'a> {
     /// # Errors
     /// At the first event that is not as recorded; the walk is of no use then.
     pub(super) fn advance(&mut self, operation: Operation, way: Way) -> Result<(), Box<Mismatch>> {
+        self.advance_into(operation, way, &mut ())
+    }
+
+    /// The same, with what happens reported to `sink`.
+    ///
+    /// # Errors
+    /// At the first event that is not as recorded.
+    pub(super) fn advance_into<S: Sink>(
+        &mut self,
+        operation: Operation,
+        way: Way,
+        sink: &mut S,
+    ) -> Result<(), Box<Mismatch>> {
         let emitted = self.allocator.events_emitted(DEVICE);
         let at = self.at;
         self.allocator.driver_mut().events_mut().align(at, emitted);
-        let mut check = Check::new(self.recording, self.record, at);
+        let mut check = Check::new(self.recording, self.record, at, sink);
         match operation {
             Operation::Malloc { end } => self.malloc(end, way, &mut check),
             Operation::Free => self.free(&mut check),
@@ -230,7 +241,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn malloc(&mut self, end: u32, way: Way, check: &mut Check<'_>) {
+    fn malloc<S: Sink>(&mut self, end: u32, way: Way, check: &mut Check<'_, S>) {
         let Some(wanted) = self.recorded(end - 1) else {
             return;
         };
@@ -282,7 +293,7 @@ impl<'a> Walk<'a> {
         self.allocator.enter_pool(DEVICE, pool).is_ok()
     }
 
-    fn free(&mut self, check: &mut Check<'_>) {
+    fn free<S: Sink>(&mut self, check: &mut Check<'_, S>) {
         let Some(wanted) = self.recorded(self.at) else {
             return;
         };
@@ -316,7 +327,7 @@ impl<'a> Walk<'a> {
         let _ = self.allocator.free(block, sink);
     }
 
-    fn flush(&mut self, way: Way, check: &mut Check<'_>) {
+    fn flush<S: Sink>(&mut self, way: Way, check: &mut Check<'_, S>) {
         match way.pool {
             Some(pool) => {
                 let _ = self.allocator.drop_mem_pool(DEVICE, pool, check);
@@ -388,7 +399,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn collect(&mut self, count: u32, check: &mut Check<'_>) {
+    fn collect<S: Sink>(&mut self, count: u32, check: &mut Check<'_, S>) {
         if count == 0 {
             return;
         }
@@ -425,67 +436,34 @@ impl<'a> Walk<'a> {
         let near = blocks.into_iter().skip(first).take(16);
         near.map(|(size, address)| (address, size)).collect()
     }
-
-    /// The first address at which the final state differs from the recorded one.
-    pub(super) fn final_difference(&self) -> Option<u64> {
-        if self.ends_open {
-            return None;
-        }
-        let walked = self.allocator.snapshot();
-        let mut walked = walked.iter();
-        let mut recorded = self.record.segments.iter();
-        loop {
-            match (walked.next(), recorded.next()) {
-                (None, None) => return None,
-                (Some(walked), Some(recorded)) => {
-                    if !is_same_segment(walked, recorded) {
-                        return Some(walked.address.min(recorded.address));
-                    }
-                }
-                (Some(walked), None) => return Some(walked.address),
-                (None, Some(recorded)) => return Some(recorded.address),
-            }
-        }
-    }
-}
-
-fn is_same_segment(walked: &SegmentReport, recorded: &crate::model::Segment) -> bool {
-    let kind: PoolKind = recorded.kind;
-    walked.address == recorded.address
-        && walked.kind == kind
-        && walked.blocks.len() == recorded.blocks.len()
-        && walked
-            .blocks
-            .iter()
-            .zip(&recorded.blocks)
-            .all(|(walked, recorded)| {
-                walked.address == recorded.address
-                    && walked.size_bytes == recorded.size_bytes
-                    && walked.state == recorded.state
-            })
 }
 
 /// Holds events against the record as they are emitted.
-struct Check<'a> {
+struct Check<'a, S> {
     recording: &'a Recording,
     record: &'a DeviceRecord,
     at: u32,
     first_mismatch: Option<(u32, Option<TraceEvent>)>,
+    sink: &'a mut S,
 }
 
-impl<'a> Check<'a> {
-    fn new(recording: &'a Recording, record: &'a DeviceRecord, at: u32) -> Self {
+impl<'a, S> Check<'a, S> {
+    fn new(recording: &'a Recording, record: &'a DeviceRecord, at: u32, sink: &'a mut S) -> Self {
         Self {
             recording,
             record,
             at,
             first_mismatch: None,
+            sink,
         }
     }
 }
 
-impl Sink for Check<'_> {
+impl<S: Sink> Sink for Check<'_, S> {
+    const EXPLAINS: bool = S::EXPLAINS;
+
     fn event(&mut self, event: TraceEvent) {
+        self.sink.event(event);
         if self.first_mismatch.is_some() {
             return;
         }
@@ -494,5 +472,9 @@ impl Sink for Check<'_> {
         } else {
             self.first_mismatch = Some((self.at, Some(event)));
         }
+    }
+
+    fn step(&mut self, step: Step) {
+        self.sink.step(step);
     }
 }

@@ -1,0 +1,45 @@
+//! The end of the walk held against the final snapshot.
+
+use crate::allocator::SegmentReport;
+use crate::ids::PoolKind;
+use crate::verify::walk::Walk;
+
+impl Walk<'_> {
+    /// The first address at which the final state differs from the recorded one.
+    pub(super) fn final_difference(&self) -> Option<u64> {
+        if self.ends_open {
+            return None;
+        }
+        let walked = self.allocator.snapshot();
+        let mut walked = walked.iter();
+        let mut recorded = self.record.segments.iter();
+        loop {
+            match (walked.next(), recorded.next()) {
+                (None, None) => return None,
+                (Some(walked), Some(recorded)) => {
+                    if !is_same_segment(walked, recorded) {
+                        return Some(walked.address.min(recorded.address));
+                    }
+                }
+                (Some(walked), None) => return Some(walked.address),
+                (None, Some(recorded)) => return Some(recorded.address),
+            }
+        }
+    }
+}
+
+fn is_same_segment(walked: &SegmentReport, recorded: &crate::model::Segment) -> bool {
+    let kind: PoolKind = recorded.kind;
+    walked.address == recorded.address
+        && walked.kind == kind
+        && walked.blocks.len() == recorded.blocks.len()
+        && walked
+            .blocks
+            .iter()
+            .zip(&recorded.blocks)
+            .all(|(walked, recorded)| {
+                walked.address == recorded.address
+                    && walked.size_bytes == recorded.size_bytes
+                    && walked.state == recorded.state
+            })
+}
