@@ -6,7 +6,9 @@
 
 mod cli;
 mod input;
+mod output;
 mod server;
+mod sidecar;
 
 use std::process::ExitCode;
 

@@ -17,6 +17,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Convert(ConvertArguments),
     Info(InfoArguments),
     Serve(ServeArguments),
 }
@@ -45,4 +46,26 @@ pub(crate) struct InfoArguments {
     /// Print one JSON object, with the names that docs/info.md documents
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Write a recording as .vtrace
+///
+/// What the .json beside it says is taken over: marks, size of the card, figures of the run.
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArguments {
+    /// The recording; - reads standard input
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+
+    /// The file to write
+    #[arg(value_name = "OUT.vtrace")]
+    pub(crate) output: PathBuf,
+
+    /// Size of the card in bytes
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) total: Option<u64>,
+
+    /// Bytes that the allocator was allowed (set_per_process_memory_fraction)
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) limit: Option<u64>,
 }

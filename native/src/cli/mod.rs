@@ -1,6 +1,7 @@
 //! The commands: one file each.
 
 pub(crate) mod args;
+mod convert;
 mod info;
 mod serve;
 
@@ -11,6 +12,7 @@ use args::{Arguments, Command};
 /// Does what was asked for.
 pub(crate) fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
+        Command::Convert(arguments) => convert::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
     }
