@@ -20,6 +20,7 @@ pub(crate) enum Command {
     Convert(ConvertArguments),
     Info(InfoArguments),
     Serve(ServeArguments),
+    Verify(VerifyArguments),
 }
 
 /// Serve the app on this machine, with the built-in recordings and any that are named
@@ -68,4 +69,16 @@ pub(crate) struct ConvertArguments {
     /// Bytes that the allocator was allowed (set_per_process_memory_fraction)
     #[arg(long, value_name = "BYTES")]
     pub(crate) limit: Option<u64>,
+
+/// Hold a recording against the allocator, event by event
+///
+/// Exit status 1 when it disagrees or is impossible.
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArguments {
+    /// The recording; - reads standard input
+    pub(crate) file: PathBuf,
+
+    /// Print one JSON object, with the names that docs/verify.md documents
+    #[arg(long)]
+    pub(crate) json: bool,
 }

@@ -2,6 +2,7 @@ use serde::{Deserialize, Serialize};
 
 /// What an event says happened (§12.1), by the names that recordings use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Action {
     /// A block was handed out. `size_bytes` is what was asked for, before rounding.
