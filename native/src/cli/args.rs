@@ -69,6 +69,7 @@ pub(crate) struct ConvertArguments {
     /// Bytes that the allocator was allowed (set_per_process_memory_fraction)
     #[arg(long, value_name = "BYTES")]
     pub(crate) limit: Option<u64>,
+}
 
 /// Hold a recording against the allocator, event by event
 ///
