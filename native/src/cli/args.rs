@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::simulate::SimulateArguments;
+
 /// The port that the app is served on unless it is taken.
 const DEFAULT_PORT: u16 = 7860;
 
@@ -20,6 +22,7 @@ pub(crate) enum Command {
     Convert(ConvertArguments),
     Info(InfoArguments),
     Serve(ServeArguments),
+    Simulate(Box<SimulateArguments>),
     Verify(VerifyArguments),
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod args;
 mod convert;
 mod info;
 mod serve;
+mod simulate;
 mod verify;
 
 use anyhow::Result;
@@ -16,6 +17,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
+        Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
     }
 }

@@ -3,7 +3,10 @@
 use rustc_hash::FxHashMap;
 use serde::{
     Deserialize, Deserializer, Serialize,
-    de::{Error as _, SeqAccess, Visitor},
+    de::{
+        Error as _, MapAccess, SeqAccess, Visitor,
+        value::{MapAccessDeserializer, SeqAccessDeserializer},
+    },
 };
 use thiserror::Error;
 
@@ -56,9 +59,9 @@ pub enum Operation {
     Settings(String),
 }
 
-/// A list of operations and what it was recorded with.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+/// A list of operations and what it was recorded with: in JSON `{"meta": {…}, "ops": […]}`, or the
+/// bare list.
+#[derive(Clone, Debug, Default)]
 pub struct OperationList {
     /// What a recording says beside its operations.
     pub meta: Meta,
@@ -267,6 +270,39 @@ impl<D: Driver + Synchronize> Program<D> {
         self.allocator.enter_pool(DEVICE, pool)?;
         self.entered.push(pool);
         Ok(())
+    }
+}
+
+impl<'de> Deserialize<'de> for OperationList {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ListVisitor)
+    }
+}
+
+struct ListVisitor;
+
+impl<'de> Visitor<'de> for ListVisitor {
+    type Value = OperationList;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a list of operations, bare or as \"ops\" beside \"meta\"")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<OperationList, A::Error> {
+        let ops = Vec::deserialize(SeqAccessDeserializer::new(seq))?;
+        let meta = Meta::default();
+        Ok(OperationList { meta, ops })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<OperationList, A::Error> {
+        #[derive(Deserialize)]
+        struct Recorded {
+            #[serde(default)]
+            meta: Meta,
+            ops: Vec<Operation>,
+        }
+        let Recorded { meta, ops } = Recorded::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(OperationList { meta, ops })
     }
 }
 
