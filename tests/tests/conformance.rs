@@ -1,12 +1,7 @@
 //! The allocator against 94 recordings of the real one: from the operations alone, and from what
 //! only the driver decides, every event, block and figure must come out.
 
-use std::{
-    collections::BTreeMap,
-    fs::{self, File},
-    io::Read,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use serde::Deserialize;
 use shared::{
@@ -19,6 +14,7 @@ use shared::{
     recorded::{segment_reports, trace_events},
     settings::Settings,
 };
+use tests::lists;
 
 const DEVICE: DeviceIndex = DeviceIndex(0);
 
@@ -51,7 +47,7 @@ struct Run {
 fn meets_every_recording() {
     let (mut cases, mut events) = (0, 0);
     let mut differences = Vec::new();
-    for path in operation_lists() {
+    for path in lists::paths() {
         cases += 1;
         match check(&path) {
             Ok(count) => events += count,
@@ -62,20 +58,9 @@ fn meets_every_recording() {
     assert_eq!((cases, events), (94, 209_227));
 }
 
-fn operation_lists() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/conformance");
-    let files = fs::read_dir(folder).expect("the recordings are part of the tests");
-    let mut lists: Vec<_> = files
-        .map(|file| file.expect("readable").path())
-        .filter(|path| path.to_string_lossy().ends_with(".json.zst"))
-        .collect();
-    lists.sort();
-    lists
-}
-
 /// How many events agreed, or the first difference.
 fn check(path: &Path) -> Result<usize, String> {
-    let case: Case = serde_json::from_str(&unpacked(path)).map_err(|error| error.to_string())?;
+    let case: Case = serde_json::from_str(&lists::text(path)).map_err(|error| error.to_string())?;
     let pickle = path.to_string_lossy().replace(".json.zst", ".pickle.zst");
     let recording = read_all(&fs::read(pickle).expect("beside its operations"))
         .map_err(|error| error.to_string())?;
@@ -165,12 +150,4 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, got: &T, wanted: &T) -> Resu
         return Ok(());
     }
     Err(format!("{what}: {got:?}, recorded {wanted:?}"))
-}
-
-fn unpacked(path: &Path) -> String {
-    let file = File::open(path).expect("readable");
-    let mut decoder = ruzstd::decoding::StreamingDecoder::new(file).expect("zstd");
-    let mut text = String::new();
-    decoder.read_to_string(&mut text).expect("UTF-8");
-    text
 }

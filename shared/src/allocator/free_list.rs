@@ -39,6 +39,14 @@ pub(super) struct FreeList {
     streams: Vec<(Stream, Runs)>,
 }
 
+/// Where an entry stands, until the list changes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cursor {
+    pub(super) block: Index,
+    stream: usize,
+    place: Place,
+}
+
 /// Place of an entry: the run and the position in it.
 #[derive(Clone, Copy, Debug)]
 struct Place {
@@ -66,6 +74,26 @@ impl FreeList {
         let runs = slot.ok().map(|slot| &mut self.streams[slot].1);
         let removed = runs.is_some_and(|runs| runs.remove(&Entry::of(index, block)));
         debug_assert!(removed, "a free block stands in the list of its pool");
+    }
+
+    /// The best fit: the first block of `stream` with at least `size` bytes.
+    #[inline]
+    pub(super) fn best_fit(&self, stream: Stream, size: u64) -> Option<Cursor> {
+        let slot = self.slot(stream).ok()?;
+        let runs = &self.streams[slot].1;
+        runs.cursor(slot, runs.place(size, 0))
+    }
+
+    /// The next block of the same stream in order.
+    pub(super) fn following(&self, cursor: Cursor) -> Option<Cursor> {
+        let mut place = cursor.place;
+        place.at += 1;
+        self.streams[cursor.stream].1.cursor(cursor.stream, place)
+    }
+
+    #[inline]
+    pub(super) fn remove_at(&mut self, cursor: Cursor) {
+        self.streams[cursor.stream].1.remove_at(cursor.place);
     }
 
     /// Blocks of `stream` with at least `size` bytes, the best fit first.
@@ -147,18 +175,40 @@ impl Runs {
     }
 
     fn remove(&mut self, entry: &Entry) -> bool {
-        let Place { run, at } = self.place(entry.size, entry.address);
-        let Some(entries) = self.0.get_mut(run) else {
-            return false;
-        };
-        if entries.get(at) != Some(entry) {
-            return false;
+        let place = self.place(entry.size, entry.address);
+        let found = self.0.get(place.run).and_then(|run| run.get(place.at)) == Some(entry);
+        if found {
+            self.remove_at(place);
         }
+        found
+    }
+
+    #[inline]
+    fn remove_at(&mut self, Place { run, at }: Place) {
+        let entries = &mut self.0[run];
         entries.remove(at);
         if entries.is_empty() && self.0.len() > 1 {
             self.0.remove(run);
         }
-        true
+    }
+
+    /// The entry at a place, or the first of the next run when the place is behind the last.
+    #[inline]
+    fn cursor(&self, stream: usize, mut place: Place) -> Option<Cursor> {
+        let mut run = self.0.get(place.run)?;
+        if place.at >= run.len() {
+            place = Place {
+                run: place.run + 1,
+                at: 0,
+            };
+            run = self.0.get(place.run)?;
+        }
+        let block = run.get(place.at)?.block;
+        Some(Cursor {
+            block,
+            stream,
+            place,
+        })
     }
 
     fn forward(&self, from: Place) -> impl Iterator<Item = Index> {

@@ -7,6 +7,7 @@ use super::{
     arena::{Block, Index, NONE},
     decision::{FlushCause, PassedOver, Step},
     driver::{Driver, DriverCall, DriverError},
+    free_list::{Cursor, FreeList},
     oom::OutOfMemory,
     spot_of,
     trace::Sink,
@@ -178,40 +179,39 @@ impl<D: Driver> Allocator<D> {
         if S::EXPLAINS {
             self.explain_search(ask, sink);
         }
-        let found = self.best_fit(ask, sink);
-        match found {
-            Some(index) => {
-                self.remove_free(index);
-                if S::EXPLAINS {
-                    sink.step(Step::Taken {
-                        block: spot_of(&self.blocks[index]),
-                    });
-                }
+        let Some(found) = self.best_fit(ask, sink) else {
+            if S::EXPLAINS {
+                sink.step(Step::NothingFits);
             }
-            None if S::EXPLAINS => sink.step(Step::NothingFits),
-            None => {}
+            return None;
+        };
+        self.pools[ask.pool as usize].free.remove_at(found);
+        if S::EXPLAINS {
+            sink.step(Step::Taken {
+                block: spot_of(&self.blocks[found.block]),
+            });
         }
-        found
+        Some(found.block)
     }
 
-    fn best_fit<S: Sink>(&self, ask: &Ask, sink: &mut S) -> Option<Index> {
+    #[inline]
+    fn best_fit<S: Sink>(&self, ask: &Ask, sink: &mut S) -> Option<Cursor> {
         let free = &self.pools[ask.pool as usize].free;
-        let mut candidates = free.at_least(ask.stream, ask.rounded);
-        let mut chosen = candidates.next()?;
-        if self.blocks[chosen].is_expandable() {
+        let mut chosen = free.best_fit(ask.stream, ask.rounded)?;
+        if self.blocks[chosen.block].is_expandable() {
             if ask.expandable {
-                chosen = self.least_reach(chosen, candidates, sink);
+                chosen = self.least_reach(free, chosen, sink);
             } else {
-                while self.blocks[chosen].is_expandable() {
-                    self.pass_over(chosen, PassedOver::Expandable, sink);
-                    chosen = candidates.next()?;
+                while self.blocks[chosen.block].is_expandable() {
+                    self.pass_over(chosen.block, PassedOver::Expandable, sink);
+                    chosen = free.following(chosen)?;
                 }
             }
         }
-        match self.oversize_refusal(ask, &self.blocks[chosen]) {
+        match self.oversize_refusal(ask, &self.blocks[chosen.block]) {
             None => Some(chosen),
             Some(why) => {
-                self.pass_over(chosen, why, sink);
+                self.pass_over(chosen.block, why, sink);
                 None
             }
         }
@@ -219,19 +219,16 @@ impl<D: Driver> Allocator<D> {
 
     /// Among expandable blocks the next one in order wins as long as it has less room to grow
     /// (§4.3(c)).
-    fn least_reach<S: Sink>(
-        &self,
-        first: Index,
-        following: impl Iterator<Item = Index>,
-        sink: &mut S,
-    ) -> Index {
+    fn least_reach<S: Sink>(&self, free: &FreeList, first: Cursor, sink: &mut S) -> Cursor {
         let mut chosen = first;
-        for next in following {
-            let reach_bytes = self.reach(chosen);
-            if !self.blocks[chosen].is_expandable() || self.reach(next) >= reach_bytes {
+        while self.blocks[chosen.block].is_expandable()
+            && let Some(next) = free.following(chosen)
+        {
+            let reach_bytes = self.reach(chosen.block);
+            if self.reach(next.block) >= reach_bytes {
                 break;
             }
-            self.pass_over(chosen, PassedOver::FartherReach { reach_bytes }, sink);
+            self.pass_over(chosen.block, PassedOver::FartherReach { reach_bytes }, sink);
             chosen = next;
         }
         chosen

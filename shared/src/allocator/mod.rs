@@ -28,9 +28,6 @@ mod streams;
 mod summary;
 mod trace;
 
-#[cfg(test)]
-mod tests;
-
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 

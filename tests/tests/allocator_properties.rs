@@ -3,8 +3,7 @@
 
 use proptest::prelude::*;
 
-use super::naive::{Naive, Sums};
-use crate::{
+use shared::{
     allocator::{
         Allocator, BlockId, Decision, PoolOptions, Request, SegmentReport, SimulatedCard,
         Statistics, Stream, TraceEvent,
@@ -13,6 +12,7 @@ use crate::{
     model::BlockState,
     settings::Settings,
 };
+use tests::naive::{Naive, Sums};
 
 const DEVICE: DeviceIndex = DeviceIndex(0);
 const CAPACITY: u64 = 600 << 20;

@@ -2,7 +2,7 @@
 //! addresses, searched from end to end for everything, statistics summed up when asked for.
 //! Written from the specification, sharing nothing with the engine but the settings' rules.
 
-use crate::{
+use shared::{
     allocator::{BlockReport, Stream},
     ids::{PoolId, PoolKind},
     model::{Action, BlockState},
@@ -10,13 +10,13 @@ use crate::{
 };
 
 /// Action, address, bytes and stream of an event.
-pub(super) type Event = (Action, u64, u64, u64);
+pub type Event = (Action, u64, u64, u64);
 
 #[derive(Clone, Debug)]
-pub(super) struct Block {
+pub struct Block {
     id: u64,
-    pub(super) address: u64,
-    pub(super) size: u64,
+    pub address: u64,
+    pub size: u64,
     requested: u64,
     stream: u64,
     pool: PoolId,
@@ -47,33 +47,33 @@ impl Block {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Figures {
-    pub(super) retries: i64,
-    pub(super) ooms: i64,
-    pub(super) syncs: i64,
-    pub(super) device_allocs: i64,
-    pub(super) device_frees: i64,
+pub struct Figures {
+    pub retries: i64,
+    pub ooms: i64,
+    pub syncs: i64,
+    pub device_allocs: i64,
+    pub device_frees: i64,
 }
 
 /// Sums over the blocks, for comparison with statistics.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Sums {
-    pub(super) allocated: i64,
-    pub(super) active: i64,
-    pub(super) requested: i64,
-    pub(super) reserved: i64,
-    pub(super) inactive_split: i64,
-    pub(super) segments: i64,
+pub struct Sums {
+    pub allocated: i64,
+    pub active: i64,
+    pub requested: i64,
+    pub reserved: i64,
+    pub inactive_split: i64,
+    pub segments: i64,
 }
 
 #[derive(Debug)]
-pub(super) struct Naive {
-    pub(super) settings: Settings,
-    pub(super) capacity: u64,
-    pub(super) limit: Option<u64>,
-    pub(super) blocks: Vec<Block>,
-    pub(super) events: Vec<Event>,
-    pub(super) figures: Figures,
+pub struct Naive {
+    pub settings: Settings,
+    pub capacity: u64,
+    pub limit: Option<u64>,
+    pub blocks: Vec<Block>,
+    pub events: Vec<Event>,
+    pub figures: Figures,
     /// Uses, by MemPool.
     pools: Vec<(PoolId, u32)>,
     entered: Vec<PoolId>,
@@ -90,7 +90,7 @@ pub(super) struct Naive {
 }
 
 impl Naive {
-    pub(super) fn new(settings: Settings, capacity: u64) -> Self {
+    pub fn new(settings: Settings, capacity: u64) -> Self {
         Self {
             settings,
             capacity,
@@ -111,7 +111,7 @@ impl Naive {
         }
     }
 
-    pub(super) fn malloc(&mut self, requested: u64, stream: u64) -> Option<u64> {
+    pub fn malloc(&mut self, requested: u64, stream: u64) -> Option<u64> {
         if self.entered.is_empty() {
             self.process();
         }
@@ -348,7 +348,7 @@ impl Naive {
         at
     }
 
-    pub(super) fn free(&mut self, id: u64) {
+    pub fn free(&mut self, id: u64) {
         let at = self.at(id);
         let block = &mut self.blocks[at];
         block.allocated = false;
@@ -396,7 +396,7 @@ impl Naive {
         self.stamp(at);
     }
 
-    pub(super) fn record(&mut self, id: u64, stream: u64) {
+    pub fn record(&mut self, id: u64, stream: u64) {
         let at = self.at(id);
         let block = &mut self.blocks[at];
         if block.stream != stream && !block.used_by.contains(&stream) {
@@ -408,7 +408,7 @@ impl Naive {
     }
 
     /// The work queued so far on a stream is done.
-    pub(super) fn stream_done(&mut self, stream: u64) {
+    pub fn stream_done(&mut self, stream: u64) {
         self.done.retain(|(of, _)| *of != stream);
         self.done.push((stream, self.next_event));
     }
@@ -442,7 +442,7 @@ impl Naive {
         }
     }
 
-    pub(super) fn flush(&mut self) {
+    pub fn flush(&mut self) {
         if self.entered.is_empty() {
             self.figures.syncs += 1;
             self.process();
@@ -579,13 +579,13 @@ impl Naive {
         released >= needed
     }
 
-    pub(super) fn create_pool(&mut self) {
+    pub fn create_pool(&mut self) {
         let id = PoolId(0, self.pools.len() as u64 + 1);
         self.pools.push((id, 1));
     }
 
     /// Enters pool k of those made; false if it was dropped.
-    pub(super) fn enter(&mut self, k: usize) -> bool {
+    pub fn enter(&mut self, k: usize) -> bool {
         match self.pools.get_mut(k) {
             Some((id, uses)) if *uses > 0 => {
                 *uses += 1;
@@ -596,7 +596,7 @@ impl Naive {
         }
     }
 
-    pub(super) fn leave(&mut self) -> Option<PoolId> {
+    pub fn leave(&mut self) -> Option<PoolId> {
         let id = self.entered.pop()?;
         for (of, uses) in &mut self.pools {
             *uses -= u32::from(*of == id);
@@ -605,7 +605,7 @@ impl Naive {
     }
 
     /// Drops the object of pool k; false where that is not possible.
-    pub(super) fn drop_pool(&mut self, k: usize) -> bool {
+    pub fn drop_pool(&mut self, k: usize) -> bool {
         match self.pools.get_mut(k) {
             Some((id, uses)) if *uses == 1 && self.entered.is_empty() => {
                 *uses = 0;
@@ -637,11 +637,11 @@ impl Naive {
         self.done = done;
     }
 
-    pub(super) fn is_entered(&self) -> bool {
+    pub fn is_entered(&self) -> bool {
         !self.entered.is_empty()
     }
 
-    pub(super) fn sums(&self) -> Sums {
+    pub fn sums(&self) -> Sums {
         let mut sums = Sums::default();
         for block in self.blocks.iter().filter(|b| b.mapped) {
             let size = block.size.cast_signed();
@@ -661,7 +661,7 @@ impl Naive {
     }
 
     /// Mapped blocks by address, with their streams.
-    pub(super) fn reports(&self) -> Vec<(Stream, BlockReport)> {
+    pub fn reports(&self) -> Vec<(Stream, BlockReport)> {
         let mut blocks: Vec<_> = self.blocks.iter().filter(|b| b.mapped).collect();
         blocks.sort_by_key(|b| b.address);
         let report = |b: &Block| BlockReport {
@@ -678,7 +678,7 @@ impl Naive {
         blocks.into_iter().map(pair).collect()
     }
 
-    pub(super) fn held(&self) -> u64 {
+    pub fn held(&self) -> u64 {
         let mapped = self.blocks.iter().filter(|b| b.mapped);
         mapped.map(|b| b.size).sum()
     }
