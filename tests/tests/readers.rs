@@ -411,7 +411,12 @@ fn row_18_long_cpp_names_and_deep_stacks() {
         Py::dict([
             (
                 "name",
-                if depth.is_multiple_of(2) { name.as_str() } else { "??" }.into(),
+                if depth.is_multiple_of(2) {
+                    name.as_str()
+                } else {
+                    "??"
+                }
+                .into(),
             ),
             ("filename", "".into()),
             ("line", depth.into()),

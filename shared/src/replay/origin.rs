@@ -120,8 +120,13 @@ impl Walk {
                 });
                 block.pending = event.action == Action::FreeCompleted;
             }
+            // New memory lies where nothing was: what a later event claims to be there before, in
+            // whole or in part, is that event's mistake.
             Action::SegmentAlloc => {
-                self.spans.remove(&address);
+                let end = address.saturating_add(event.size_bytes);
+                while let Some(at) = self.last_span_touching(address, end) {
+                    self.spans.remove(&at);
+                }
             }
             Action::SegmentFree => {
                 self.spans.insert(address, span_of(event, false));
@@ -132,6 +137,11 @@ impl Walk {
             }
             Action::Snapshot | Action::Oom | Action::Annotate | Action::Unknown => {}
         }
+    }
+
+    fn last_span_touching(&self, from: u64, to: u64) -> Option<u64> {
+        let (&at, span) = self.spans.range(..to).next_back()?;
+        (span.end > from).then_some(at)
     }
 
     /// Takes [from, to) out of the mapped ranges.
@@ -145,18 +155,16 @@ impl Walk {
             .collect();
         for span in touched {
             self.spans.remove(&span.address);
-            if span.address < from {
-                self.spans
-                    .insert(span.address, OriginSpan { end: from, ..span });
-            }
-            if span.end > to {
-                self.spans.insert(
-                    to,
-                    OriginSpan {
-                        address: to,
+            for (address, end) in [(span.address, from), (to, span.end)] {
+                // Memory comes in whole pages; less than one is some event's mistake.
+                if address < end && (end - address).is_multiple_of(SMALL_SEGMENT) {
+                    let rest = OriginSpan {
+                        address,
+                        end,
                         ..span
-                    },
-                );
+                    };
+                    self.spans.insert(address, rest);
+                }
             }
         }
     }

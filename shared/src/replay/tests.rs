@@ -12,9 +12,11 @@ const BASE: u64 = 0x7f00_0000_0000;
 /// One event: what, where (from [`BASE`]), how many bytes.
 type Line = (Action, u64, u64);
 
-/// A record of `lines` that ends in `segments`: offset, size, and the live blocks (offset, size,
-/// requested).
-fn record(lines: &[Line], segments: &[(u64, u64, &[(u64, u64, u64)])]) -> Recording {
+/// A live block at the end: offset, size, requested.
+type Live = (u64, u64, u64);
+
+/// A record of `lines` that ends in `segments`: offset, size, and the live blocks.
+fn record(lines: &[Line], segments: &[(u64, u64, &[Live])]) -> Recording {
     let mut builder = RecordingBuilder::new();
     let stream = builder.stream(0);
     for &(action, offset, size_bytes) in lines {
@@ -38,7 +40,7 @@ fn record(lines: &[Line], segments: &[(u64, u64, &[(u64, u64, u64)])]) -> Record
     builder.finish()
 }
 
-fn segment(stream: StreamId, address: u64, size_bytes: u64, live: &[(u64, u64, u64)]) -> Segment {
+fn segment(stream: StreamId, address: u64, size_bytes: u64, live: &[Live]) -> Segment {
     let mut blocks = Vec::new();
     let mut free_from = address;
     for &(offset, size, requested) in live {
@@ -204,7 +206,7 @@ fn releases_that_a_request_explains_are_no_empty_cache() {
         (&grown, FlushKind::Retry),
     ] {
         let lines = cycle(end);
-        let live: &[(u64, u64, u64)] = &[(0, 60 * MIB, 60 * MIB)];
+        let live: &[Live] = &[(0, 60 * MIB, 60 * MIB)];
         let segments = [(0, 60 * MIB, live)];
         let recording = record(&lines, if end == grown { &segments } else { &[] });
         let (replay, _) = replay_of(&recording);

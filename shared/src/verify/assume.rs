@@ -34,6 +34,7 @@ pub(super) fn run(mut walk: Walk<'_>) -> DeviceAgreement {
         if operation == Operation::CutOff {
             walk.take_trailing_completions();
             cut_off = u64::from(walk.replay.events() - walk.at);
+            mismatch = walk.first_unfit();
             break;
         }
         let at = walk.at;

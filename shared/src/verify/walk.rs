@@ -161,8 +161,8 @@ impl<'a> Walk<'a> {
                 Some(Action::FreeCompleted) => {}
                 Some(Action::FreeRequested) if index == self.at => return Operation::Free,
                 _ if index == self.at => return Operation::Note,
-                _ if releases => return Operation::Flush,
-                _ => return Operation::CutOff,
+                // Even a flush that has nothing to release completes frees.
+                _ => return Operation::Flush,
             }
         }
         if releases && !grew {
