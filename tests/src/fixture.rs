@@ -76,12 +76,11 @@ pub fn all_built_in() -> Vec<PathBuf> {
 /// When it is not there or damaged.
 #[must_use]
 pub fn unpacked(path: &Path) -> Vec<u8> {
-    let fail = |error: &dyn std::fmt::Display| panic!("{}: {error}", path.display());
-    let packed = fs::read(path).unwrap_or_else(|error| fail(&error));
-    let mut decoder = StreamingDecoder::new(packed.as_slice()).unwrap_or_else(|error| fail(&error));
-    let mut bytes = Vec::new();
-    match decoder.read_to_end(&mut bytes) {
-        Ok(_) => bytes,
-        Err(error) => fail(&error),
-    }
+    let read = || -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+        let packed = fs::read(path)?;
+        let mut bytes = Vec::new();
+        StreamingDecoder::new(packed.as_slice())?.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    read().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
