@@ -1,0 +1,22 @@
+# What was met while reading and replaying.
+warning-unknown-key = unknown keys were ignored
+warning-unknown-action = events with an unknown action are kept but change nothing
+warning-derived-address = blocks carry no address; it was taken from the block before
+warning-no-events = no events: recording was never switched on, so there is only the final state
+warning-empty = nothing is in it: no events and no segments
+warning-no-times = events carry no time, so the axis counts events
+warning-alive-before-recording = blocks were allocated before the recording began; the state was walked back to it
+warning-truncated = the file ends early; what came before is shown
+warning-damaged-frame = damaged frames were passed over; their events are missing
+warning-missing-events = events are missing from the record
+warning-unaligned-address = addresses are no multiples of 512: they cannot come from this allocator
+warning-outside-segments = blocks lie outside every known segment
+warning-overlap = blocks overlap
+warning-unmatched-free = frees name no allocated block
+warning-unmatched-segment = segments were released or mapped that do not fit the state
+warning-segment-sum = block sizes do not add up to their segment
+warning-stated-sum = sums stated by the file differ from those of its blocks
+warning-final-mismatch = replaying the events does not lead to the recorded final state
+warning-inferred-size = block sizes were inferred from their neighbours, not from the settings
+warning-long-text = texts were cut because they are very long
+warning-host-memory = entries about pinned host memory were passed over; only the card's memory is shown

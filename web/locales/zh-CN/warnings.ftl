@@ -1,0 +1,22 @@
+# 读取与回放时发现的问题。
+warning-unknown-key = 忽略了未知的键
+warning-unknown-action = 动作未知的事件已保留，但不改变任何状态
+warning-derived-address = 块没有地址，按前一个块推算
+warning-no-events = 没有事件：从未开启录制，因此只有最终状态
+warning-empty = 内容为空：没有事件也没有段
+warning-no-times = 事件没有时间，因此横轴按事件计数
+warning-alive-before-recording = 块在录制开始之前就已分配；状态已回溯到那时
+warning-truncated = 文件提前结束；显示已读到的部分
+warning-damaged-frame = 跳过了损坏的帧，其中的事件缺失
+warning-missing-events = 记录中缺少事件
+warning-unaligned-address = 地址不是 512 的倍数：不可能来自该分配器
+warning-outside-segments = 块位于所有已知段之外
+warning-overlap = 块互相重叠
+warning-unmatched-free = 释放的对象并不是已分配的块
+warning-unmatched-segment = 释放或映射的段与状态不符
+warning-segment-sum = 块大小之和与段大小不一致
+warning-stated-sum = 文件所述的总和与块的总和不一致
+warning-final-mismatch = 按事件回放得不到所记录的最终状态
+warning-inferred-size = 块大小由相邻块推断得出，而非由设置得出
+warning-long-text = 过长的文本已截断
+warning-host-memory = 已略过锁页主机内存的条目；只显示显卡的显存

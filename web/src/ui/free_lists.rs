@@ -1,0 +1,98 @@
+//! The cached blocks among which the step chose, in the order in which the allocator searches.
+
+use shared::query::FreeList;
+use yew::prelude::*;
+
+use super::workbench::StageProps;
+use crate::session::bell::{Topic, use_bell};
+use crate::session::link::Selection;
+use crate::text::{self, format};
+use crate::view::sentence::pool_name;
+use crate::view::streams::stream_number;
+
+#[component]
+pub(crate) fn FreeLists(props: &StageProps) -> Html {
+    let stage = props.stage.clone();
+    use_bell(&stage.bell, Topic::FREE_LIST);
+    let state = stage.state();
+    let Some(list) = state.free_list() else {
+        return html! { <section class="panel free-lists"><h2>{ text::free_title() }</h2></section> };
+    };
+    let of = list.stream.map(|stream| {
+        let streams = stage.device().map_or(&[][..], |device| &device.streams);
+        text::free_of(
+            pool_name(Some(list.pool), list.kind),
+            stream_number(streams, stream.stream),
+        )
+    });
+    let left_out_before = list.first;
+    let left_out_after = list
+        .total
+        .saturating_sub(list.first + list.blocks.len() as u32);
+    html! {
+        <section class="panel free-lists" id="free-lists">
+            <header>
+                <h2>{ text::free_title() }</h2>
+                <span class="second">{ of }</span>
+            </header>
+            <p class="second">{ explain(list) }</p>
+            if list.blocks.is_empty() {
+                <p class="second">{ text::free_empty() }</p>
+            }
+            if left_out_before > 0 {
+                <p class="second more">{ "⋯ " }{ text::free_left_out(left_out_before) }</p>
+            }
+            <ol class="free-rows">
+                { for list.blocks.iter().enumerate().map(|(row, block)| {
+                    let stage = stage.clone();
+                    let address = block.address;
+                    let select = Callback::from(move |_| {
+                        stage.select(Some(Selection::Address(address)));
+                    });
+                    free_row(list, row, select)
+                }) }
+            </ol>
+            if left_out_after > 0 {
+                <p class="second more">{ "⋯ " }{ text::free_left_out(left_out_after) }</p>
+            }
+        </section>
+    }
+}
+
+fn explain(list: &FreeList) -> Option<String> {
+    let wanted = list.wanted_bytes?;
+    let size = format::size(wanted);
+    Some(match list.chosen {
+        Some(_) => text::free_best_fit(size),
+        None => text::free_none_fits(size),
+    })
+}
+
+fn free_row(list: &FreeList, row: usize, onclick: Callback<MouseEvent>) -> Html {
+    let block = list.blocks[row];
+    let largest = list
+        .blocks
+        .iter()
+        .map(|block| block.size_bytes)
+        .max()
+        .unwrap_or(1)
+        .max(1);
+    let share = block.size_bytes as f64 / largest as f64 * 100.0;
+    let is_chosen = list.chosen == Some(list.first + row as u32);
+    let is_too_small = list
+        .wanted_bytes
+        .is_some_and(|wanted| block.size_bytes < wanted);
+    let class = classes!(
+        "free-row",
+        is_chosen.then_some("is-chosen"),
+        is_too_small.then_some("is-too-small"),
+    );
+    html! {
+        <li key={block.address.to_string()}>
+            <button {class} {onclick} title={format::address(block.address)}>
+                <span class="free-size">{ format::size(block.size_bytes) }</span>
+                <span class="free-bar"><i style={format!("width:{share:.2}%")} /></span>
+            </button>
+        </li>
+    }
+}
