@@ -82,17 +82,16 @@ fn main() {
 
 /// The lists recorded under default settings that need nothing but a card.
 fn recorded_lists() -> Vec<List> {
-    let lists = lists::paths().into_iter().filter_map(|path| {
-        let name = path
-            .file_name()?
-            .to_str()?
-            .strip_suffix(".default.json.zst")?;
-        let list: OperationList = serde_json::from_str(&lists::text(&path)).expect("a list");
+    let names = lists::names().into_iter();
+    let lists = names.filter_map(|name| {
+        let case = name.strip_suffix(".default")?;
+        let list: OperationList =
+            serde_json::from_slice(&lists::operations(&name)).expect("a list");
         let mut slots = BTreeMap::new();
         let ops = list.ops.iter().map(|op| resolved(op, &list, &mut slots));
         let ops = ops.collect::<Option<Vec<_>>>()?;
         Some(List {
-            name: name.to_owned(),
+            name: case.to_owned(),
             slots: slots.len(),
             left: left(&ops),
             ops,

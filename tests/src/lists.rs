@@ -1,41 +1,35 @@
-//! The recorded operation lists that come with the tests.
+//! The recorded operation lists that come with the tests: 94 runs of the real allocator.
 
-use std::{
-    fs::{self, File},
-    io::Read,
-    path::{Path, PathBuf},
-};
+use std::fs;
 
-/// The folder of the recordings of the real allocator.
-#[must_use]
-pub fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/conformance")
-}
+use crate::fixture;
 
-/// All operation lists, by name.
+/// The names of all of them, such as `mixed.default`: the list, then the settings.
 ///
 /// # Panics
 /// When the folder is not there.
 #[must_use]
-pub fn paths() -> Vec<PathBuf> {
-    let files = fs::read_dir(folder()).expect("the recordings are part of the tests");
-    let mut lists: Vec<_> = files
-        .map(|file| file.expect("readable").path())
-        .filter(|path| path.to_string_lossy().ends_with(".json.zst"))
+pub fn names() -> Vec<String> {
+    let files = fs::read_dir(fixture::path("conformance")).expect("part of the tests");
+    let mut names: Vec<_> = files
+        .filter_map(|file| {
+            let name = file.expect("readable").file_name();
+            let name = name.to_str()?.strip_suffix(".json.zst")?;
+            Some(name.to_owned())
+        })
         .collect();
-    lists.sort();
-    lists
+    names.sort();
+    names
 }
 
-/// The text of a list.
-///
-/// # Panics
-/// When it can't be read.
+/// The operations of a list and what the real allocator said, as JSON.
 #[must_use]
-pub fn text(path: &Path) -> String {
-    let file = File::open(path).expect("readable");
-    let mut decoder = ruzstd::decoding::StreamingDecoder::new(file).expect("zstd");
-    let mut text = String::new();
-    decoder.read_to_string(&mut text).expect("UTF-8");
-    text
+pub fn operations(name: &str) -> Vec<u8> {
+    fixture::bytes(&format!("conformance/{name}.json"))
+}
+
+/// The snapshot at the end of a list.
+#[must_use]
+pub fn pickle(name: &str) -> Vec<u8> {
+    fixture::bytes(&format!("conformance/{name}.pickle"))
 }

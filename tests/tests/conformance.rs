@@ -1,7 +1,7 @@
 //! The allocator against 94 recordings of the real one: from the operations alone, and from what
 //! only the driver decides, every event, block and figure must come out.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use shared::{
@@ -47,11 +47,11 @@ struct Run {
 fn meets_every_recording() {
     let (mut cases, mut events) = (0, 0);
     let mut differences = Vec::new();
-    for path in lists::paths() {
+    for name in lists::names() {
         cases += 1;
-        match check(&path) {
+        match check(&name) {
             Ok(count) => events += count,
-            Err(difference) => differences.push(format!("{}: {difference}", path.display())),
+            Err(difference) => differences.push(format!("{name}: {difference}")),
         }
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
@@ -59,15 +59,14 @@ fn meets_every_recording() {
 }
 
 /// How many events agreed, or the first difference.
-fn check(path: &Path) -> Result<usize, String> {
-    let case: Case = serde_json::from_str(&lists::text(path)).map_err(|error| error.to_string())?;
-    let pickle = path.to_string_lossy().replace(".json.zst", ".pickle.zst");
-    let recording = read_all(&fs::read(pickle).expect("beside its operations"))
-        .map_err(|error| error.to_string())?;
+fn check(name: &str) -> Result<usize, String> {
+    let case: Case =
+        serde_json::from_slice(&lists::operations(name)).map_err(|error| error.to_string())?;
+    let recording = read_all(&lists::pickle(name)).map_err(|error| error.to_string())?;
     let record = recording.device(DEVICE).ok_or("no device 0")?;
     let wanted = trace_events(&recording, record);
 
-    let run = run(&case, &wanted, path);
+    let run = run(&case, &wanted, name);
     for (index, (got, wanted)) in run.events.iter().zip(&wanted).enumerate() {
         same(&format!("event {index}"), got, wanted)?;
     }
@@ -90,7 +89,7 @@ fn check(path: &Path) -> Result<usize, String> {
     Ok(wanted.len())
 }
 
-fn run(case: &Case, recorded: &[TraceEvent], path: &Path) -> Run {
+fn run(case: &Case, recorded: &[TraceEvent], name: &str) -> Run {
     let meta = &case.meta.meta;
     let settings = Settings::parse(&meta.conf).expect("recorded settings");
     let total_bytes = meta.total.expect("recorded");
@@ -110,7 +109,7 @@ fn run(case: &Case, recorded: &[TraceEvent], path: &Path) -> Run {
                 run.failures.push((index, error.to_string()));
             }
             Ok(Outcome::Done(_)) => {}
-            other => panic!("{}, operation {index}: {other:?}", path.display()),
+            other => panic!("{name}, operation {index}: {other:?}"),
         }
     }
     run

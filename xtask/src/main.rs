@@ -14,6 +14,7 @@ usage: cargo xtask COMMAND
                    (ARGUMENTS go to `vramscope serve`: recordings, --port N, …)
   test             formatting, lints for both targets, all Rust tests, and the page's tests in
                    headless Chromium
+  bench            measure the allocator on recorded lists, in release mode
   dist             leave a static site in dist/ that any static host serves
   page [--dev]     build the page only into dist/ (--dev: quick to build, large and slow)
 ";
@@ -24,6 +25,7 @@ fn main() -> Result<()> {
     match arguments.as_slice() {
         ["run", for_server @ ..] => run(for_server),
         ["test"] => check::test(),
+        ["bench"] => shell::cargo(["bench", "--package", "tests", "--bench", "allocator"]),
         ["dist"] => page::dist(),
         ["page"] => page::build(page::Profile::Page),
         ["page", "--dev"] => page::build(page::Profile::Dev),
