@@ -15,8 +15,15 @@ pub struct Limits {
     pub number_bytes: usize,
     /// Frames of one stack. 303 have been seen.
     pub stack_frames: usize,
-    /// Values that the file lists once and refers to again, where each reference makes a copy, for
-    /// every byte read. Real recordings make none.
+    /// Values that wait for the list or dictionary they belong to, or stand in one that is nothing
+    /// known. torch's pickler keeps a whole trace waiting.
+    pub values: usize,
+    /// Lists, dictionaries and references to them. A million events make 2.6 million.
+    pub objects: usize,
+    /// Different texts of a file together, in bytes.
+    pub all_text_bytes: usize,
+    /// Trace entries that the file holds once and lists again, where each reference makes a copy.
+    /// Real recordings have none.
     pub copies: u64,
     /// Layers of compression around a recording.
     pub layers: usize,
@@ -34,6 +41,9 @@ impl Default for Limits {
             kept_text_bytes: 64 << 10,
             number_bytes: 255,
             stack_frames: 1 << 16,
+            values: 1 << 24,
+            objects: 1 << 26,
+            all_text_bytes: 256 << 20,
             copies: 100_000,
             layers: 2,
             zstd_window_bytes: 128 << 20,

@@ -33,11 +33,16 @@ use crate::read::sniff::{Sniffed, sniff};
 use crate::read::vtrace::VtraceReader;
 use crate::store::Recording;
 
+/// Bytes behind the end of a recording that are still decompressed, to meet the checksum.
+const MOST_BEHIND: u64 = 1 << 20;
+
 /// Reads one recording of any known format; what it is, the first bytes say.
 #[derive(Debug)]
 pub struct Reader {
     limits: Limits,
     bytes: u64,
+    /// Bytes behind the end of the recording.
+    bytes_behind: u64,
     /// Layers of compression around.
     layers: usize,
     state: State,
@@ -68,6 +73,7 @@ impl Reader {
         Self {
             limits,
             bytes: 0,
+            bytes_behind: 0,
             layers: 0,
             state: State::Sniffing(Vec::new()),
         }
@@ -80,6 +86,9 @@ impl Reader {
     pub fn feed(&mut self, bytes: &[u8]) -> Result<(), ReadError> {
         let offset = self.bytes;
         self.bytes += bytes.len() as u64;
+        if self.ended() {
+            self.bytes_behind += bytes.len() as u64;
+        }
         match &mut self.state {
             State::Sniffing(start) => {
                 start.extend_from_slice(bytes);
@@ -89,12 +98,12 @@ impl Reader {
             State::Page(page) => page.feed(bytes),
             State::Vtrace(vtrace) => vtrace.feed(bytes),
             State::Packed(inflate, inner) => {
-                if inner.ended() {
+                if inner.ended() && inner.bytes_behind > MOST_BEHIND {
                     return Ok(());
                 }
                 inflate.feed(bytes, offset, &mut |plain| {
                     inner.feed(plain)?;
-                    Ok(!inner.ended())
+                    Ok(inner.bytes_behind <= MOST_BEHIND)
                 })
             }
         }
@@ -146,7 +155,7 @@ impl Reader {
             State::Page(page) => page.finish(),
             State::Vtrace(vtrace) => vtrace.finish(),
             State::Packed(mut inflate, mut inner) => {
-                if !inner.ended() {
+                if inner.bytes_behind <= MOST_BEHIND {
                     inflate.flush(self.bytes, &mut |plain| inner.feed(plain).map(|()| true))?;
                 }
                 // Nothing came out: it broke off before its first block.

@@ -31,7 +31,9 @@ pub(super) fn sniff(start: &[u8], whole: bool) -> Sniffed {
         [0x1f, 0x8b, ..] => return Sniffed::Gzip,
         [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => return Sniffed::Zstd,
         [b'P', b'K', 3 | 5, 4 | 6, ..] => return Sniffed::Foreign(Foreign::Zip),
-        _ if start.starts_with(&vtrace::MAGIC) => return Sniffed::Vtrace,
+        _ if start.starts_with(&vtrace::MAGIC) || vtrace::MAGIC.starts_with(start) => {
+            return Sniffed::Vtrace;
+        }
         // What protocols 0 and 1 begin a list or dictionary with.
         [b'(', b'd' | b'l', ..] | [b'}' | b']', b'q' | b'p' | b'.', ..] => {
             return Sniffed::Foreign(Foreign::TextPickle);

@@ -8,10 +8,17 @@ use crate::read::inflate::{Sink, damaged};
 /// Compressed bytes taken at a time; at most a thousand times as many come out.
 const PIECE: usize = 16 << 10;
 
+/// CRC-32 and length, four bytes each.
+const TAIL: usize = 8;
+
 /// A gzip file, of one member or several.
 #[derive(Debug)]
 pub(in crate::read) struct Gzip {
     member: GzDecoder<Vec<u8>>,
+    /// The last bytes taken, which end with checksum and length of the member.
+    tail: Vec<u8>,
+    checksum: crc32fast::Hasher,
+    length: u32,
     /// What stands behind the last member is no gzip.
     over: bool,
 }
@@ -20,6 +27,9 @@ impl Gzip {
     pub(super) fn new() -> Self {
         Self {
             member: GzDecoder::new(Vec::new()),
+            tail: Vec::new(),
+            checksum: crc32fast::Hasher::new(),
+            length: 0,
             over: false,
         }
     }
@@ -40,6 +50,7 @@ impl Gzip {
                 Err(error) => return Err(damaged("gzip", at, error)),
             };
             rest = rest.get(taken..).unwrap_or_default();
+            self.keep_tail(piece.get(..taken).unwrap_or_default());
             if !self.hand_on(sink)? {
                 return Ok(());
             }
@@ -50,15 +61,33 @@ impl Gzip {
         Ok(())
     }
 
-    /// Ends the last member. That it broke off, the reader behind tells better.
+    /// Ends the last member. That it broke off, the reader behind tells better; that its checksum
+    /// is wrong although its length is right, only we can tell.
     pub(super) fn flush(&mut self, offset: u64, sink: &mut Sink<'_>) -> Result<(), ReadError> {
-        match self.member.try_finish() {
-            Err(error) if error.kind() == ErrorKind::InvalidInput => {
-                return Err(damaged("gzip", offset, error));
+        let ended = self.member.try_finish();
+        self.hand_on(sink)?;
+        match ended {
+            Err(error) if error.kind() == ErrorKind::InvalidInput && self.has_whole_tail() => {
+                Err(damaged("gzip", offset, error))
             }
-            _ => self.hand_on(sink)?,
-        };
-        Ok(())
+            _ => Ok(()),
+        }
+    }
+
+    fn keep_tail(&mut self, taken: &[u8]) {
+        let from = taken.len().saturating_sub(TAIL);
+        self.tail
+            .extend_from_slice(taken.get(from..).unwrap_or_default());
+        let extra = self.tail.len().saturating_sub(TAIL);
+        self.tail.drain(..extra);
+    }
+
+    /// Whether the last bytes are the length of what came out, so that nothing is missing.
+    fn has_whole_tail(&self) -> bool {
+        self.tail.ends_with(&self.length.to_le_bytes())
+            && !self
+                .tail
+                .starts_with(&self.checksum.clone().finalize().to_le_bytes())
     }
 
     /// Ends a member, and begins the next one where there is one.
@@ -68,7 +97,10 @@ impl Gzip {
             .map_err(|error| damaged("gzip", at, error))?;
         self.hand_on(sink)?;
         self.over = rest.first() != Some(&0x1f);
-        self.member = GzDecoder::new(Vec::new());
+        *self = Self {
+            over: self.over,
+            ..Self::new()
+        };
         Ok(())
     }
 
@@ -77,6 +109,8 @@ impl Gzip {
         if plain.is_empty() {
             return Ok(true);
         }
+        self.checksum.update(plain);
+        self.length = self.length.wrapping_add(plain.len() as u32);
         let more = sink(plain)?;
         plain.clear();
         Ok(more)

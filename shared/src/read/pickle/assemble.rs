@@ -25,13 +25,14 @@ impl Machine {
 
     /// What was complete when the file broke off, if that was anything.
     pub(super) fn assemble_part(mut self, offset: u64) -> Result<Recording, ReadError> {
-        let path = self.path("");
+        let path = self.path(None);
         let truncated = ReadError {
             kind: ReadErrorKind::Truncated,
             offset,
             path,
         };
         self.close_what_is_open();
+        self.is_part = true;
         let Some(&top) = self.stack.first() else {
             return Err(truncated);
         };
@@ -62,6 +63,7 @@ impl Machine {
                 Some(Kind::EmptyDict | Kind::Dict(_)) => self.stack.truncate(from - 1),
                 _ => {
                     self.drop_incomplete(from);
+                    self.close_single(from);
                     // A list that takes none of it stays as it is.
                     let _ = self.append(from);
                     self.stack.truncate(from);
@@ -78,6 +80,27 @@ impl Machine {
             && matches!(self.tables.kind_of(last), None | Some(Kind::EmptyDict))
         {
             self.stack.pop();
+        }
+    }
+
+    /// Gives the last item to the empty list before it, whose only item it is.
+    fn close_single(&mut self, from: usize) {
+        let last = self.stack.len().saturating_sub(1);
+        let kind = |at: usize| {
+            self.stack
+                .get(at)
+                .and_then(|&value| self.tables.kind_of(value))
+        };
+        let is_item = matches!(
+            kind(last),
+            Some(Kind::Event(_) | Kind::Segment(_) | Kind::Block(_))
+        );
+        if last > from
+            && is_item
+            && kind(last - 1) == Some(Kind::EmptyList)
+            && self.append(last).is_ok()
+        {
+            self.stack.truncate(last);
         }
     }
 
@@ -228,6 +251,7 @@ impl Machine {
             };
             match segment.and_then(Option::take) {
                 Some((device, segment)) => self.rows.builder.segment(device, segment),
+                None if self.is_part => {}
                 None => {
                     let expected = "a segment that is listed once";
                     return Err(self.unexpected(expected, item, format!("{path}[{at}]")));
@@ -247,6 +271,9 @@ impl Machine {
                 _ => None,
             };
             let Some(events) = events else {
+                if self.is_part {
+                    continue;
+                }
                 let expected = "a list of trace entries that is listed once";
                 return Err(self.unexpected(expected, item, format!("{path}[{at}]")));
             };

@@ -42,9 +42,8 @@ impl Machine {
                 Ok(self.tables.set_kind(owner, Kind::List(list))?)
             }
             (Kind::List(list), _) => {
-                if let Some(known) = self.tables.list_mut(list) {
-                    known.extend_from_slice(self.stack.get(from..).unwrap_or_default());
-                }
+                let items = self.stack.get(from..).unwrap_or_default();
+                self.tables.extend_list(list, items);
                 Ok(())
             }
             (kind, _) => Err(ReadErrorKind::WrongType {
@@ -195,22 +194,20 @@ impl Machine {
                 self.rows.traces.disown(row);
             }
         }
-        let kind = self.tables.kind(owner);
-        match kind {
+        let dict = match self.tables.kind(owner) {
+            Kind::Dict(dict) => dict,
             Kind::EmptyDict => {
-                let dict = self.tables.add_dict(pairs.collect());
-                Ok(self.tables.set_kind(owner, Kind::Dict(dict))?)
+                let dict = self.tables.add_dict();
+                self.tables.set_kind(owner, Kind::Dict(dict))?;
+                dict
             }
-            Kind::Dict(dict) => {
-                if let Some(known) = self.tables.dict_mut(dict) {
-                    known.extend(pairs);
-                }
-                Ok(())
+            _ => {
+                let what = "keys are added to something that is no open dictionary";
+                return Err(malformed(what));
             }
-            _ => Err(malformed(
-                "keys are added to something that is no open dictionary",
-            )),
-        }
+        };
+        self.tables.extend_dict(dict, pairs);
+        Ok(())
     }
 
     fn describe(&self, value: Value) -> String {

@@ -78,7 +78,7 @@ impl PickleReader {
             return Err(ReadError {
                 kind: refusal(opcode, None),
                 offset: self.offset,
-                path: self.machine.path(""),
+                path: self.machine.path(None),
             });
         }
         let offset = self.offset + self.broken.len() as u64;

@@ -10,13 +10,14 @@ use crate::read::pickle::words::Word;
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) kind: ReadErrorKind,
-    /// The key at which it was met; empty where it concerns the whole.
-    pub(super) key: &'static str,
+    /// The key at which it was met: `None` where the machine is, empty where it concerns a
+    /// dictionary as a whole.
+    pub(super) key: Option<&'static str>,
 }
 
 impl From<ReadErrorKind> for Fault {
     fn from(kind: ReadErrorKind) -> Self {
-        Self { kind, key: "" }
+        Self { kind, key: None }
     }
 }
 
@@ -187,7 +188,10 @@ impl Fields {
 }
 
 pub(super) fn missing(word: Word) -> Fault {
-    ReadErrorKind::MissingKey(word.text()).into()
+    Fault {
+        kind: ReadErrorKind::MissingKey(word.text()),
+        key: Some(""),
+    }
 }
 
 pub(super) fn wrong(word: Word, expected: &'static str, found: Value) -> Fault {
@@ -196,7 +200,7 @@ pub(super) fn wrong(word: Word, expected: &'static str, found: Value) -> Fault {
             expected,
             found: describe(found),
         },
-        key: word.text(),
+        key: Some(word.text()),
     }
 }
 
@@ -206,7 +210,7 @@ pub(super) fn wrong_kind(word: Word, expected: &'static str, found: Kind) -> Fau
             expected,
             found: describe_kind(found).to_owned(),
         },
-        key: word.text(),
+        key: Some(word.text()),
     }
 }
 

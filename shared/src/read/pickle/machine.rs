@@ -19,6 +19,8 @@ pub(super) struct Machine {
     pub(super) rows: Rows,
     /// What STOP left.
     pub(super) result: Option<Value>,
+    /// Whether the file broke off, so that what does not fit is passed over.
+    pub(super) is_part: bool,
     memo: Memo,
     pub(super) fields: Fields,
     pub(super) frames: Vec<FrameId>,
@@ -43,6 +45,7 @@ impl Machine {
             tables: Tables::new(),
             rows: Rows::new(&limits),
             result: None,
+            is_part: false,
             memo: Memo::default(),
             fields: Fields::new(),
             frames: Vec::new(),
@@ -72,7 +75,30 @@ impl Machine {
                 }
             }
         }
-        Ok(input.len() - rest.len())
+        let taken = input.len() - rest.len();
+        self.check_limits().map_err(|fault| ReadError {
+            kind: fault.kind,
+            offset: offset + taken as u64,
+            path: self.path(None),
+        })?;
+        Ok(taken)
+    }
+
+    /// What grows with every byte of the input is checked once for each chunk.
+    fn check_limits(&self) -> Result<(), Fault> {
+        let limits = &self.limits;
+        let values = self.stack.len().max(self.tables.values());
+        let objects = self.memo.len().max(self.tables.objects());
+        if values > limits.values {
+            return Err(limit("there are values", limits.values));
+        }
+        if objects > limits.objects {
+            return Err(limit("there are objects", limits.objects));
+        }
+        if self.tables.text_bytes() > limits.all_text_bytes {
+            return Err(limit("texts have bytes", limits.all_text_bytes));
+        }
+        Ok(())
     }
 
     #[inline]
@@ -207,7 +233,7 @@ impl Machine {
             }
             op::GLOBAL | op::INST => return self.refuse_global(opcode, rest),
             op::STACK_GLOBAL => {
-                let object = self.object_on_stack();
+                let object = self.take_object();
                 return Err(refusal(opcode, object).into());
             }
             other => return Err(refusal(other, None).into()),
@@ -376,15 +402,19 @@ impl Machine {
         Err(refusal(opcode, Some(object)).into())
     }
 
-    fn object_on_stack(&self) -> Option<String> {
-        match self.stack.get(self.stack.len().checked_sub(2)?..)? {
+    /// What STACK_GLOBAL names: module and name, taken from the stack.
+    fn take_object(&mut self) -> Option<String> {
+        let from = self.stack.len().checked_sub(2)?;
+        let object = match self.stack.get(from..)? {
             &[Value::Text(module), Value::Text(name)] => Some(format!(
                 "{}.{}",
                 self.tables.text(module),
                 self.tables.text(name)
             )),
             _ => None,
-        }
+        };
+        self.stack.truncate(from);
+        object
     }
 }
 

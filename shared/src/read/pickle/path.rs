@@ -9,16 +9,16 @@ use crate::read::pickle::value::{Kind, Value};
 const LONGEST: usize = 200;
 
 impl Machine {
-    /// The place of the value that is being read: `device_traces[0][17].size`, where `key` is the
-    /// last part if it is known.
-    pub(super) fn path(&self, key: &str) -> String {
+    /// The place of the value that is being read: `device_traces[0][17].size`. Of the dictionary
+    /// that is being closed, `key` is the key in question; empty for none.
+    pub(super) fn path(&self, key: Option<&str>) -> String {
         let mut path = String::new();
         for (level, &mark) in self.marks.iter().enumerate() {
             let inner = self.marks.get(level + 1).copied();
             let items = self.stack.get(mark..inner.unwrap_or(self.stack.len()));
             let owner = mark.checked_sub(1).and_then(|at| self.stack.get(at));
             let kind = owner.and_then(|&owner| self.tables.kind_of(owner));
-            let named_by_caller = inner.is_none() && !key.is_empty();
+            let named_by_caller = inner.is_none() && key.is_some();
             match (kind, items) {
                 (Some(Kind::EmptyDict | Kind::Dict(_)), _) if named_by_caller => {}
                 (Some(Kind::EmptyDict | Kind::Dict(_)), Some(items)) => {
@@ -34,7 +34,7 @@ impl Machine {
                 return path;
             }
         }
-        add_key(&mut path, key);
+        add_key(&mut path, key.unwrap_or_default());
         path
     }
 

@@ -197,7 +197,7 @@ impl Rows {
                 expected: "active_allocated, active_pending_free or inactive",
                 found: format!("the text {:?}", tables.text(state)),
             },
-            key: Word::State.text(),
+            key: Some(Word::State.text()),
         })?;
         // The oldest files tell who holds a block in its history, the newest entry first.
         let newest = fields.list(Word::History, tables)?.first().copied();
@@ -340,6 +340,6 @@ fn in_list(word: Word, expected: &'static str, found: &str) -> Fault {
             expected,
             found: found.to_owned(),
         },
-        key: word.text(),
+        key: Some(word.text()),
     }
 }

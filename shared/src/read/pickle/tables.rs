@@ -18,6 +18,8 @@ pub(super) struct Tables {
     kinds: Vec<PackedKind>,
     lists: Vec<Vec<Value>>,
     dicts: Vec<Vec<(Value, Value)>>,
+    /// Values in lists and dictionaries together.
+    values: usize,
     pairs: Vec<PoolId>,
     pair_numbers: FxHashMap<PoolId, u32>,
 }
@@ -38,6 +40,7 @@ impl Tables {
             kinds: Vec::new(),
             lists: Vec::new(),
             dicts: Vec::new(),
+            values: 0,
             pairs: Vec::new(),
             pair_numbers: FxHashMap::default(),
         }
@@ -101,25 +104,48 @@ impl Tables {
     }
 
     pub(super) fn add_list(&mut self, items: &[Value]) -> u32 {
+        self.values += items.len();
         self.lists.push(items.to_vec());
         number(self.lists.len() - 1)
     }
 
-    pub(super) fn add_dict(&mut self, pairs: Vec<(Value, Value)>) -> u32 {
-        self.dicts.push(pairs);
-        number(self.dicts.len() - 1)
-    }
-
-    pub(super) fn list_mut(&mut self, list: u32) -> Option<&mut Vec<Value>> {
-        self.lists.get_mut(list as usize)
+    pub(super) fn extend_list(&mut self, list: u32, items: &[Value]) {
+        self.values += items.len();
+        if let Some(known) = self.lists.get_mut(list as usize) {
+            known.extend_from_slice(items);
+        }
     }
 
     pub(super) fn list_len(&self, list: u32) -> usize {
         self.lists.get(list as usize).map_or(0, Vec::len)
     }
 
-    pub(super) fn dict_mut(&mut self, dict: u32) -> Option<&mut Vec<(Value, Value)>> {
-        self.dicts.get_mut(dict as usize)
+    pub(super) fn add_dict(&mut self) -> u32 {
+        self.dicts.push(Vec::new());
+        number(self.dicts.len() - 1)
+    }
+
+    pub(super) fn extend_dict(&mut self, dict: u32, pairs: impl Iterator<Item = (Value, Value)>) {
+        if let Some(known) = self.dicts.get_mut(dict as usize) {
+            let before = known.len();
+            known.extend(pairs);
+            self.values += 2 * (known.len() - before);
+        }
+    }
+
+    /// Values in lists and dictionaries together.
+    pub(super) fn values(&self) -> usize {
+        self.values
+    }
+
+    /// Lists, dictionaries and tuples so far.
+    pub(super) fn objects(&self) -> usize {
+        self.kinds.len().max(self.pairs.len())
+    }
+
+    /// Bytes that the different texts take.
+    pub(super) fn text_bytes(&self) -> usize {
+        self.texts.memory_bytes()
     }
 
     /// The values of a generic list or tuple, or of an empty one.
