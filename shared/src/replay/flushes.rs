@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{EventIndex, PoolId, StackId};
 use crate::model::Action;
 use crate::replay::Replay;
+use crate::replay::origin::kind_of_segment;
+use crate::settings::Settings;
 use crate::store::{DeviceRecord, Recording};
 
 /// Why segments went back to the driver.
@@ -104,6 +106,9 @@ fn kind(
         Some(Action::SegmentAlloc | Action::SegmentMap | Action::Oom)
     );
     let settings = replay.settings();
+    if wanted && would_have_served(replay, record, flush) {
+        return FlushKind::EmptyCache;
+    }
     if wanted && left_bytes > 0 && settings.garbage_collection_threshold > 0.0 {
         FlushKind::GarbageCollection
     } else if wanted && left_bytes > 0 && settings.max_split_bytes != crate::settings::UNLIMITED {
@@ -115,6 +120,45 @@ fn kind(
     } else {
         FlushKind::EmptyCache
     }
+}
+
+/// Whether something released would have served the request that follows. Then the request did
+/// not release it: it would have found it in the cache (§4.3).
+fn would_have_served(replay: &Replay, record: &DeviceRecord, flush: &Flush) -> bool {
+    let after = (flush.last.0.saturating_add(1)..replay.events()).map(EventIndex);
+    let request = after
+        .map_while(|event| Some((event, record.events.get(event)?)))
+        .find(|(_, event)| matches!(event.action, Action::Alloc | Action::Oom));
+    let Some((at, event)) = request else {
+        return false;
+    };
+    let settings = replay.settings();
+    let rounded = settings.round(event.size_bytes);
+    let span = replay
+        .life_of(event.action, at)
+        .and_then(|life| replay.span(replay.life(life)?.span()?));
+    let pool = span.and_then(|span| span.pool);
+    let serves = |size: u64| {
+        let is_refused = if settings.is_oversize(rounded) {
+            size >= rounded.saturating_add(settings.max_non_split_rounding_bytes)
+        } else {
+            settings.is_oversize(size)
+        };
+        size >= rounded && !is_refused
+    };
+    (flush.first.0..=flush.last.0).map(EventIndex).any(|index| {
+        let released = record.events.get(index).filter(|released| {
+            let is_release = matches!(released.action, Action::SegmentFree | Action::SegmentUnmap);
+            is_release && released.stream == event.stream && serves(released.size_bytes)
+        });
+        let of_span = replay
+            .span_of(Action::SegmentFree, index)
+            .and_then(|id| replay.span(id));
+        released.is_some_and(|released| {
+            kind_of_segment(released.size_bytes) == Settings::pool_kind(rounded)
+                && of_span.is_none_or(|span| span.pool == pool)
+        })
+    })
 }
 
 /// Whether `empty_cache` is among the functions of a stack.

@@ -200,15 +200,19 @@ fn releases_that_a_request_explains_are_no_empty_cache() {
         lines
     };
     let grown = [(SegmentAlloc, 0, 60 * MIB), (Alloc, 0, 60 * MIB)];
+    let served = [(SegmentAlloc, 0, 26 * MIB), (Alloc, 0, 26 * MIB)];
     for (end, kind) in [
         (&[][..], FlushKind::EmptyCache),
         (&[(Oom, 0, 60 * MIB)], FlushKind::Retry),
         (&grown, FlushKind::Retry),
+        // What went back would have served this one, so it cannot have sent it back.
+        (&served, FlushKind::EmptyCache),
     ] {
         let lines = cycle(end);
-        let live: &[Live] = &[(0, 60 * MIB, 60 * MIB)];
-        let segments = [(0, 60 * MIB, live)];
-        let recording = record(&lines, if end == grown { &segments } else { &[] });
+        let left = end.last().filter(|last| last.0 == Alloc);
+        let live: Vec<Live> = left.map(|last| (0, last.2, last.2)).into_iter().collect();
+        let segments: Vec<_> = live.iter().map(|block| (0, block.1, &live[..])).collect();
+        let recording = record(&lines, &segments);
         let (replay, _) = replay_of(&recording);
         let [flush] = replay.flushes() else {
             panic!("one burst is expected: {:?}", replay.flushes());
