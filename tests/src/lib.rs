@@ -1,5 +1,6 @@
 //! Fixtures and helpers for the tests that cross crates.
 
+pub mod engine;
 pub mod fixture;
 pub mod lists;
 pub mod naive;

@@ -2,11 +2,14 @@
 //! addresses, searched from end to end for everything, statistics summed up when asked for.
 //! Written from the specification, sharing nothing with the engine but the settings' rules.
 
+mod grow;
+mod release;
+
 use shared::{
     allocator::{BlockReport, Stream},
     ids::{PoolId, PoolKind},
     model::{Action, BlockState},
-    settings::{Settings, UNLIMITED},
+    settings::Settings,
 };
 
 /// Action, address, bytes and stream of an event.
@@ -222,132 +225,6 @@ impl Naive {
         block.size + unmapped.map_or(0, |next| next.size)
     }
 
-    fn grow(&mut self, ask: (PoolId, PoolKind, u64, u64), expandable: bool) -> Option<u64> {
-        let (pool, kind, stream, n) = ask;
-        let bytes = self.settings.segment_bytes(n);
-        if self.limit.is_some_and(|limit| self.held() + bytes > limit) {
-            return None;
-        }
-        if expandable {
-            return self.grow_pages(ask);
-        }
-        if self.held() + bytes > self.capacity {
-            return None;
-        }
-        let block = self.new_block(bytes, (pool, kind, stream), None);
-        let (id, address) = (block.id, block.address);
-        self.blocks.push(block);
-        self.figures.device_allocs += 1;
-        self.events
-            .push((Action::SegmentAlloc, address, bytes, stream));
-        Some(id)
-    }
-
-    fn new_block(
-        &mut self,
-        size: u64,
-        (pool, kind, stream): (PoolId, PoolKind, u64),
-        page: Option<u64>,
-    ) -> Block {
-        let address = self.next_address;
-        self.next_address += size.next_multiple_of(2 << 20);
-        Block {
-            id: self.fresh_id(),
-            address,
-            size,
-            requested: 0,
-            stream,
-            pool,
-            kind,
-            segment: address,
-            page,
-            mapped: page.is_none(),
-            allocated: false,
-            used_by: Vec::new(),
-            waits: 0,
-            stamp: self.searches_of(pool, kind),
-        }
-    }
-
-    fn grow_pages(&mut self, ask: (PoolId, PoolKind, u64, u64)) -> Option<u64> {
-        let (pool, kind, stream, n) = ask;
-        let mut start = (0..self.blocks.len()).find_map(|at| {
-            let block = &self.blocks[at];
-            let here = (block.pool, block.kind, block.stream) == (pool, kind, stream);
-            if !here || block.mapped {
-                return None;
-            }
-            let before = at > 0
-                && self.blocks[at - 1].segment == block.segment
-                && self.blocks[at - 1].idle();
-            let start = at - usize::from(before);
-            let run = self.blocks[start..].iter();
-            let run = run.take_while(|b| b.segment == block.segment && b.idle());
-            (run.map(|b| b.size).sum::<u64>() >= n).then_some(start)
-        });
-        if start.is_none() {
-            let page = self.settings.page_bytes(kind);
-            let bytes = (self.capacity + self.capacity / 8).next_multiple_of(page);
-            if bytes < n {
-                return None;
-            }
-            let block = self.new_block(bytes, (pool, kind, stream), Some(page));
-            self.blocks.push(block);
-            start = Some(self.blocks.len() - 1);
-        }
-        let mut at = start?;
-        if !self.blocks[at].mapped {
-            at = self.map(at, n.min(self.blocks[at].size))?;
-        }
-        while self.blocks[at].size < n {
-            let missing = n - self.blocks[at].size;
-            at = self.map(at + 1, missing.min(self.blocks[at + 1].size))?;
-        }
-        Some(self.blocks[at].id)
-    }
-
-    /// Maps the beginning of an unmapped block; returns where the joined block stands.
-    fn map(&mut self, at: usize, bytes: u64) -> Option<usize> {
-        let page = self.blocks[at].page?;
-        let bytes = bytes.next_multiple_of(page);
-        if self.held() + bytes > self.capacity {
-            return None;
-        }
-        if bytes < self.blocks[at].size {
-            let mut rest = self.blocks[at].clone();
-            rest.id = self.fresh_id();
-            rest.address += bytes;
-            rest.size -= bytes;
-            rest.requested = 0;
-            self.blocks[at].size = bytes;
-            self.blocks.insert(at + 1, rest);
-        }
-        self.blocks[at].mapped = true;
-        let (address, stream) = (self.blocks[at].address, self.blocks[at].stream);
-        self.figures.device_allocs += 1;
-        self.events
-            .push((Action::SegmentMap, address, bytes, stream));
-        let at = self.join(at);
-        self.stamp(at);
-        Some(at)
-    }
-
-    /// Joins the idle neighbours of a block to it; returns where it stands then.
-    fn join(&mut self, mut at: usize) -> usize {
-        let joins = |a: &Block, b: &Block| a.segment == b.segment && a.mapped == b.mapped;
-        if at > 0 && self.blocks[at - 1].idle() && joins(&self.blocks[at - 1], &self.blocks[at]) {
-            let before = self.blocks.remove(at - 1);
-            at -= 1;
-            self.blocks[at].address = before.address;
-            self.blocks[at].size += before.size;
-        }
-        let next = self.blocks.get(at + 1);
-        if next.is_some_and(|next| next.idle() && joins(next, &self.blocks[at])) {
-            self.blocks[at].size += self.blocks.remove(at + 1).size;
-        }
-        at
-    }
-
     pub fn free(&mut self, id: u64) {
         let at = self.at(id);
         let block = &mut self.blocks[at];
@@ -457,126 +334,6 @@ impl Naive {
             self.release_all(id, PoolKind::Small);
             self.release_all(id, PoolKind::Large);
         }
-    }
-
-    fn release_all(&mut self, pool: PoolId, kind: PoolKind) {
-        let mut free: Vec<Block> = self.blocks.clone();
-        free.retain(|b| b.free() && (b.pool, b.kind) == (pool, kind));
-        free.sort_by_key(Block::key);
-        for block in &free {
-            if block.page.is_none() && !self.is_split(block) {
-                self.release(block.id);
-            }
-        }
-        for block in free.iter().filter(|block| block.page.is_some()) {
-            self.unmap(block.id);
-        }
-    }
-
-    fn release(&mut self, id: u64) {
-        let block = self.blocks.remove(self.at(id));
-        self.figures.device_frees += 1;
-        let event = (Action::SegmentFree, block.address, block.size, block.stream);
-        self.events.push(event);
-    }
-
-    fn unmap(&mut self, id: u64) {
-        let at = self.at(id);
-        let block = self.blocks[at].clone();
-        let page = block.page.unwrap_or(1);
-        let first = (block.address - block.segment).next_multiple_of(page) + block.segment;
-        let last = (block.address + block.size - block.segment) / page * page + block.segment;
-        if first >= last {
-            return;
-        }
-        let end = block.address + block.size;
-        if last < end {
-            let mut after = block.clone();
-            after.id = self.fresh_id();
-            after.address = last;
-            after.size = end - last;
-            after.requested = 0;
-            self.blocks.insert(at + 1, after);
-            self.stamp(at + 1);
-        }
-        self.blocks[at].address = first;
-        self.blocks[at].size = last - first;
-        self.blocks[at].mapped = false;
-        if first > block.address {
-            let mut before = block.clone();
-            before.id = self.fresh_id();
-            before.size = first - block.address;
-            before.requested = 0;
-            self.blocks.insert(at, before);
-            self.stamp(at);
-        }
-        let at = self.join(self.at(id));
-        self.figures.device_frees += 1;
-        let event = (Action::SegmentUnmap, first, last - first, block.stream);
-        self.events.push(event);
-        if !self.is_split(&self.blocks[at].clone()) {
-            self.blocks.remove(at);
-        }
-    }
-
-    fn collects(&self) -> bool {
-        self.settings.garbage_collection_threshold > 0.0 && self.limit.is_some()
-    }
-
-    fn collect(&mut self) {
-        let limit = self.limit.unwrap_or(0) as f64;
-        let threshold = (self.settings.garbage_collection_threshold * limit) as u64;
-        if self.held() <= threshold {
-            return;
-        }
-        let target = self.held() - threshold;
-        let key = (PoolId::DEFAULT, PoolKind::Large);
-        let searches = self.searches_of(key.0, key.1);
-        let mut whole: Vec<Block> = self.blocks.clone();
-        whole.retain(|b| b.free() && (b.pool, b.kind) == key && !self.is_split(b));
-        whole.sort_by_key(Block::key);
-        let (mut reclaimed, mut freed) = (0, true);
-        while reclaimed < target && freed && !whole.is_empty() {
-            let ages: u64 = whole.iter().map(|b| searches - b.stamp).sum();
-            let mean = ages as f64 / whole.len() as f64;
-            let old = |b: &Block| b.page.is_none() && (searches - b.stamp) as f64 >= mean;
-            let (gone, kept): (Vec<_>, Vec<_>) = whole.into_iter().partition(old);
-            freed = !gone.is_empty();
-            for block in gone {
-                reclaimed += block.size;
-                self.release(block.id);
-            }
-            whole = kept;
-        }
-    }
-
-    fn release_oversize(&mut self, pool: PoolId, kind: PoolKind, stream: u64, n: u64) -> bool {
-        let limit = self.settings.max_split_bytes;
-        if limit == UNLIMITED {
-            return false;
-        }
-        let needed = n.max(limit);
-        let mut free: Vec<Block> = self.blocks.clone();
-        free.retain(|b| b.free() && (b.pool, b.kind, b.stream) == (pool, kind, stream));
-        free.sort_by_key(Block::key);
-        if let Some(first) = free.iter().find(|b| b.size >= needed)
-            && first.page.is_none()
-            && !self.is_split(first)
-        {
-            self.release(first.id);
-            return true;
-        }
-        let mut released = 0;
-        for block in free.iter().rev().filter(|b| b.size < needed) {
-            if released >= needed || block.size < limit {
-                break;
-            }
-            if block.page.is_none() && !self.is_split(block) {
-                released += block.size;
-                self.release(block.id);
-            }
-        }
-        released >= needed
     }
 
     pub fn create_pool(&mut self) {
