@@ -1,12 +1,15 @@
 //! Private pools: `MemPool` with its options, CUDA graphs, and what waits for them (§3.5, §9.5).
 
 use shared::{
-    allocator::{Allocator, MallocError, PoolError, PoolOptions, SplitRule, Step, Stream},
-    ids::{PoolId, PoolKind},
+    allocator::{
+        Allocator, At, Driver, DriverError, GraphNode, MallocError, Pages, PoolError, PoolOptions,
+        SimulatedCard, SplitRule, Step, Stream, StreamEvent,
+    },
+    ids::{DeviceIndex, PoolId, PoolKind},
     model::Action::{Alloc, FreeCompleted, FreeRequested, SegmentFree},
     settings::Settings,
 };
-use tests::engine::{DEVICE, MIB, allocator, card, events, has, malloc, request, steps};
+use tests::engine::{BASE, DEVICE, MIB, allocator, card, events, has, malloc, request, steps};
 
 #[test]
 fn a_mem_pool_keeps_its_memory_until_it_is_dropped() {
@@ -187,4 +190,93 @@ fn no_flush_while_a_pool_is_entered() {
         a.drop_mem_pool(DEVICE, pool, &mut ()),
         Err(PoolError::Entered(pool))
     );
+}
+
+/// A card on which all streams are captured into one graph, and streams have joined as told.
+struct CapturedGraph {
+    card: SimulatedCard,
+    /// Nodes that work on stream 7 follows.
+    joined: Vec<GraphNode>,
+}
+
+impl Driver for CapturedGraph {
+    fn total_bytes(&self, device: DeviceIndex) -> u64 {
+        self.card.total_bytes(device)
+    }
+
+    fn free_bytes(&mut self, at: At) -> u64 {
+        self.card.free_bytes(at)
+    }
+
+    fn allocate(&mut self, at: At, bytes: u64) -> Result<u64, DriverError> {
+        self.card.allocate(at, bytes)
+    }
+
+    fn free(&mut self, at: At, address: u64, bytes: u64) {
+        self.card.free(at, address, bytes);
+    }
+
+    fn reserve(&mut self, at: At, bytes: u64) -> Result<u64, DriverError> {
+        self.card.reserve(at, bytes)
+    }
+
+    fn unreserve(&mut self, at: At, address: u64, bytes: u64) {
+        self.card.unreserve(at, address, bytes);
+    }
+
+    fn map(&mut self, at: At, pages: Pages) -> Result<(), DriverError> {
+        self.card.map(at, pages)
+    }
+
+    fn unmap(&mut self, at: At, pages: Pages) {
+        self.card.unmap(at, pages);
+    }
+
+    fn record_event(&mut self, at: At, stream: Stream, block_address: u64) -> StreamEvent {
+        self.card.record_event(at, stream, block_address)
+    }
+
+    fn is_complete(&mut self, at: At, stream: Stream, event: StreamEvent) -> bool {
+        self.card.is_complete(at, stream, event)
+    }
+
+    fn wait(&mut self, at: At, stream: Stream, event: StreamEvent) {
+        self.card.wait(at, stream, event);
+    }
+
+    /// The number of a node is that of its stream.
+    fn graph_terminals(&mut self, _at: At, streams: &[Stream]) -> Vec<GraphNode> {
+        streams.iter().map(|stream| GraphNode(stream.0)).collect()
+    }
+
+    fn graph_follows(&mut self, _at: At, stream: Stream, nodes: &[GraphNode]) -> bool {
+        stream == Stream(7) && nodes.iter().all(|node| self.joined.contains(node))
+    }
+}
+
+#[test]
+fn a_capture_may_reuse_a_block_once_its_streams_have_joined() {
+    // §9.6
+    for (reuse, expected) in [("True", 512), ("False", 1024)] {
+        let conf = format!("graph_capture_record_stream_reuse:{reuse}");
+        let driver = CapturedGraph {
+            card: card(100),
+            joined: vec![GraphNode(7)],
+        };
+        let mut a = Allocator::new(Settings::parse(&conf).expect("valid"), driver, 1);
+        a.begin_capture(DEVICE, Stream(7), None).expect("device 0");
+        let _first = a.malloc(request(512, 7), &mut ()).expect("memory");
+        let shared = a.malloc(request(512, 7), &mut ()).expect("memory");
+        a.record_stream(shared, Stream(8));
+        a.free(shared, &mut ()).expect("live");
+        let mut offset = || {
+            let block = a.malloc(request(512, 7), &mut ()).expect("memory");
+            let address = a.block(block).expect("live").address;
+            a.free(block, &mut ()).expect("live");
+            a.driver_mut().joined.push(GraphNode(8));
+            address - BASE
+        };
+        assert_eq!(offset(), 1024, "stream 8 has not joined");
+        assert_eq!(offset(), expected);
+    }
 }

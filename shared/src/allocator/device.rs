@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use super::{
     Allocator, Stream,
     arena::Index,
+    capture::Deferred,
     decision::Step,
     driver::{At, Driver, DriverCall, StreamEvent},
     private_pool::{Diversion, PrivatePool},
@@ -29,7 +30,7 @@ pub(super) struct Device {
     /// Outstanding events by stream, oldest first.
     pub(super) outstanding: BTreeMap<Stream, VecDeque<(StreamEvent, Index)>>,
     /// Blocks freed during a capture that other streams used, oldest first (§9.5).
-    pub(super) deferred: Vec<Index>,
+    pub(super) deferred: Vec<Deferred>,
     /// Streams recorded while a diversion was active (§9.1).
     pub(super) recorded_in_capture: FxHashMap<Index, Vec<Stream>>,
     /// Bytes obtained from the driver.

@@ -45,6 +45,10 @@ pub struct Pages {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamEvent(pub u64);
 
+/// A node of a graph being captured, as the driver names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GraphNode(pub u64);
+
 /// A dropped pool that the flush is about to sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweepCandidate {
@@ -164,6 +168,17 @@ pub trait Driver {
     /// ascending order. PyTorch's order is that of a hash table (§9.7).
     fn next_swept(&mut self, _at: At, _candidates: &[SweepCandidate]) -> usize {
         0
+    }
+
+    /// The last nodes, on all of these streams, of the graph being captured; none where one of
+    /// the streams is not captured (§9.6).
+    fn graph_terminals(&mut self, _at: At, _streams: &[Stream]) -> Vec<GraphNode> {
+        Vec::new()
+    }
+
+    /// Whether what is captured next on `stream` can only run after all of `nodes` (§9.6).
+    fn graph_follows(&mut self, _at: At, _stream: Stream, _nodes: &[GraphNode]) -> bool {
+        false
     }
 
     /// The processes on the card as the management library lists them; none where it is missing.

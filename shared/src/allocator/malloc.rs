@@ -98,6 +98,8 @@ impl<D: Driver> Allocator<D> {
         }
         if !self.devices[device].is_diverting() {
             self.process_events(device, sink);
+        } else if self.settings.graph_capture_record_stream_reuse {
+            self.free_reusable(device, request.stream, sink);
         }
         let mut ask = self.ask(device, request);
         if S::EXPLAINS {

@@ -7,6 +7,7 @@
 //! per chapter.
 
 mod arena;
+mod capture;
 mod collect;
 mod decision;
 mod device;
@@ -42,8 +43,9 @@ pub use arena::BlockId;
 pub use collect::CollectError;
 pub use decision::{BlockSpot, Decision, FlushCause, KeptApart, PassedOver, Side, SplitRule, Step};
 pub use driver::{
-    At, CardSize, Driver, DriverCall, DriverError, Failing, Pages, ProcessMemory, Recorded,
-    RecordedEvents, SimulatedCard, Spent, StreamEvent, SweepCandidate, Trouble, cost_on_h200_ns,
+    At, CardSize, Driver, DriverCall, DriverError, Failing, GraphNode, Pages, ProcessMemory,
+    Recorded, RecordedEvents, SimulatedCard, Spent, StreamEvent, SweepCandidate, Trouble,
+    cost_on_h200_ns,
 };
 pub use free::FreeError;
 pub use malloc::{MallocError, Request};

@@ -59,23 +59,6 @@ impl<D: Driver> Allocator<D> {
         }
     }
 
-    /// Puts a free off until no capture is under way (§9.5).
-    pub(super) fn defer_free<S: Sink>(&mut self, index: Index, sink: &mut S) {
-        if S::EXPLAINS {
-            sink.step(Step::Deferred {
-                block: spot_of(&self.blocks[index]),
-                streams: self
-                    .recorded_streams
-                    .get(&index)
-                    .cloned()
-                    .unwrap_or_default(),
-                capture: true,
-            });
-        }
-        let device = self.device_of(index);
-        self.devices[device].deferred.push(index);
-    }
-
     /// Completes the frees whose events are done (§9.3).
     #[inline]
     pub(super) fn process_events<S: Sink>(&mut self, device: usize, sink: &mut S) {
@@ -181,25 +164,6 @@ impl<D: Driver> Allocator<D> {
             self.complete_free(index, sink);
         }
         true
-    }
-
-    /// Frees put off during a capture: streams recorded in it no longer count (§9.5).
-    fn end_deferral<S: Sink>(&mut self, device: usize, sink: &mut S) {
-        for index in std::mem::take(&mut self.devices[device].deferred) {
-            let in_capture = self.devices[device].recorded_in_capture.remove(&index);
-            if let (Some(streams), Some(in_capture)) =
-                (self.recorded_streams.get_mut(&index), in_capture)
-            {
-                streams.retain(|stream| !in_capture.contains(stream));
-            }
-            if self.recorded_streams.get(&index).is_none_or(Vec::is_empty) {
-                self.recorded_streams.remove(&index);
-                self.blocks[index].recorded = false;
-                self.complete_free(index, sink);
-            } else {
-                self.record_events(index, sink);
-            }
-        }
     }
 }
 

@@ -1,6 +1,9 @@
 //! A driver that fails on purpose, for tests of what happens then.
 
-use super::{At, Driver, DriverError, Pages, StreamEvent, SweepCandidate};
+use super::{
+    At, Driver, DriverCall, DriverError, GraphNode, Pages, ProcessMemory, StreamEvent,
+    SweepCandidate,
+};
 use crate::{allocator::Stream, ids::DeviceIndex};
 
 /// When to fail, and how.
@@ -95,7 +98,23 @@ impl<D: Driver> Driver for Failing<D> {
         self.inner.wait(at, stream, event);
     }
 
+    fn graph_terminals(&mut self, at: At, streams: &[Stream]) -> Vec<GraphNode> {
+        self.inner.graph_terminals(at, streams)
+    }
+
+    fn graph_follows(&mut self, at: At, stream: Stream, nodes: &[GraphNode]) -> bool {
+        self.inner.graph_follows(at, stream, nodes)
+    }
+
     fn next_swept(&mut self, at: At, candidates: &[SweepCandidate]) -> usize {
         self.inner.next_swept(at, candidates)
+    }
+
+    fn processes(&mut self, device: DeviceIndex) -> Vec<ProcessMemory> {
+        self.inner.processes(device)
+    }
+
+    fn cost_ns(&self, call: DriverCall) -> Option<f64> {
+        self.inner.cost_ns(call)
     }
 }
