@@ -2,17 +2,10 @@
 //! the page works without storage and without a rewritten address.
 
 use wasm_bindgen::JsCast;
-use web_sys::{HtmlElement, Window};
+use web_sys::{Element, HtmlElement, HtmlInputElement, Window};
 
 fn window() -> Option<Window> {
     web_sys::window()
-}
-
-/// Milliseconds since the page was opened.
-pub(crate) fn now_ms() -> f64 {
-    window()
-        .and_then(|window| window.performance())
-        .map_or(0.0, |clock| clock.now())
 }
 
 /// The system asks for dark pages.
@@ -98,18 +91,47 @@ pub(crate) fn replace_address_hash(hash: &str) {
 
 /// The text of an element, found by its id, where it changes too often for a component.
 pub(crate) fn set_text(id: &str, text: &str) {
-    let element = window().and_then(|window| window.document()?.get_element_by_id(id));
-    if let Some(element) = element
+    if let Some(element) = element(id)
         && element.text_content().as_deref() != Some(text)
     {
         element.set_text_content(Some(text));
     }
 }
 
-/// A style property of an element, found by its id.
-pub(crate) fn set_style(id: &str, property: &str, value: &str) {
-    let element = window().and_then(|window| window.document()?.get_element_by_id(id));
-    if let Some(element) = element.and_then(|element| element.dyn_into::<HtmlElement>().ok()) {
-        let _ = element.style().set_property(property, value);
+/// The value of an input, found by its id.
+pub(crate) fn set_value(id: &str, value: &str) {
+    if let Some(input) = element(id).and_then(|element| element.dyn_into::<HtmlInputElement>().ok())
+    {
+        input.set_value(value);
     }
+}
+
+/// Moves an element beside a point of the window, on the side where there is room.
+pub(crate) fn place_beside(id: &str, x: i32, y: i32) {
+    let element = element(id).and_then(|element| element.dyn_into::<HtmlElement>().ok());
+    let Some(element) = element else { return };
+    let width = window()
+        .and_then(|window| window.inner_width().ok()?.as_f64())
+        .unwrap_or(0.0);
+    let is_left = f64::from(x) > width / 2.0;
+    let (left, right) = if is_left {
+        (
+            "auto".to_owned(),
+            format!("{}px", width - f64::from(x) + 14.0),
+        )
+    } else {
+        (format!("{}px", x + 14), "auto".to_owned())
+    };
+    let style = element.style();
+    for (property, value) in [
+        ("left", left),
+        ("right", right),
+        ("top", format!("{}px", y + 14)),
+    ] {
+        let _ = style.set_property(property, &value);
+    }
+}
+
+fn element(id: &str) -> Option<Element> {
+    window()?.document()?.get_element_by_id(id)
 }

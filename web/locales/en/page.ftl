@@ -1,15 +1,16 @@
 # The first screen and the frame of the page.
-page-title = vramscope — see what the caching allocator does with GPU memory
+page-title = vramscope
 page-title-of = { $name } — vramscope
 brand-hint = Start page
 
-start-headline = See what PyTorch's caching allocator does with GPU memory, block by block.
+start-headline = See what PyTorch's CUDA caching allocator does with GPU memory, block by block.
 start-promise = Drop a memory snapshot to replay every allocation, split, merge and empty_cache(). Everything stays in this browser: nothing is uploaded.
 start-drop = Drop a snapshot here
 start-kinds = .pickle, .vtrace, memory_viz .html, also as .gz or .zst — one file, several, or a folder
 start-choose-files = Choose files
 start-choose-folder = Choose a folder
 start-gallery = Built-in recordings from real H200 cards
+start-served = On this machine
 start-howto = How do I record one?
 start-wanted = This link shows a view of “{ $name }”. Drop or choose that file to come back to it.
 

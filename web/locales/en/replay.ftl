@@ -39,6 +39,7 @@ map-group = { $segments ->
     [one] 1 segment · { $size }
    *[other] { $segments } segments · { $size }
 }
+map-magnified = {" · "}drawn { $times } times larger
 
 free-title = Free lists
 free-of = { $pool } · stream { $stream }, in search order

@@ -1,5 +1,5 @@
 # 首页与页面框架。
-page-title = vramscope —— 看清缓存分配器如何使用显存
+page-title = vramscope
 page-title-of = { $name } —— vramscope
 brand-hint = 首页
 
@@ -10,6 +10,7 @@ start-kinds = .pickle、.vtrace、memory_viz 的 .html，也支持 .gz 或 .zst�
 start-choose-files = 选择文件
 start-choose-folder = 选择文件夹
 start-gallery = 内置记录（真实 H200 显卡）
+start-served = 本机上的记录
 start-howto = 如何录制快照？
 start-wanted = 此链接指向“{ $name }”的一个视图。拖入或选择该文件即可回到该视图。
 

@@ -33,6 +33,7 @@ map-small-pool = 小块池 · 流 { $stream }
 map-private-large = 私有池 { $pool } · 大块 · 流 { $stream }
 map-private-small = 私有池 { $pool } · 小块 · 流 { $stream }
 map-group = { $segments } 个段 · { $size }
+map-magnified = {" · "}放大 { $times } 倍绘制
 
 free-title = 空闲链表
 free-of = { $pool } · 流 { $stream }，按查找顺序

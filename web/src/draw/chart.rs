@@ -171,6 +171,11 @@ impl DrawingBackend for SceneBackend<'_> {
         };
         let anchor = style.anchor();
         let (x, y) = point(at);
+        let x = if matches!(anchor.h_pos, HPos::Right) {
+            x - 4.0
+        } else {
+            x
+        };
         let y = match anchor.v_pos {
             VPos::Top => y + 6.0,
             VPos::Center => y,

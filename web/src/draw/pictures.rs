@@ -9,7 +9,7 @@ use super::canvas2d::Painter;
 use super::frame;
 use crate::session::link::Selection;
 use crate::session::stage::{Stage, StageState};
-use crate::view::curves::{Asked, CurvesLayout, CurvesView, PlacedMark};
+use crate::view::curves::{Asked, CurvesLayout, CurvesView, PlacedMark, ends_of};
 use crate::view::map_scale::{Fullest, MapScale};
 use crate::view::memory_map::{Highlights, MapLayout, MapWindow, layout};
 use crate::view::scale::Span;
@@ -82,17 +82,7 @@ fn draw_curves(stage: &Stage, painter: &mut Painter, size: (f32, f32)) {
         frame::request();
     }
     let state = stage.state();
-    let marks: Vec<PlacedMark> = device
-        .marks
-        .iter()
-        .map(|mark| PlacedMark {
-            at: match state.axis {
-                Axis::Events => mark.at.map_or(0.0, |at| f64::from(at.0) + 1.0),
-                Axis::Time => mark.time_us as f64,
-            },
-            label: mark.label.clone(),
-        })
-        .collect();
+    let marks = placed_marks(stage);
     let asked = |(from, to, curves)| Asked {
         curves,
         span: Span {
@@ -117,6 +107,31 @@ fn draw_curves(stage: &Stage, painter: &mut Painter, size: (f32, f32)) {
     painter.paint(&view.scene());
 }
 
+/// The marks of the device at their places on the axis.
+pub(crate) fn placed_marks(stage: &Stage) -> Vec<PlacedMark> {
+    let axis = stage.state().axis;
+    let marks = stage.device().map_or(&[][..], |device| &device.marks);
+    let placed = marks.iter().map(|mark| PlacedMark {
+        at: match axis {
+            Axis::Events => mark.at.map_or(0.0, |at| f64::from(at.0) + 1.0),
+            Axis::Time => mark.time_us as f64,
+        },
+        label: mark.label.clone(),
+    });
+    placed.collect()
+}
+
+/// Names of the regions around a position of the axis, outermost first.
+pub(crate) fn regions_at(stage: &Stage, at: f64) -> Vec<String> {
+    let state = stage.state();
+    let whole = stage.whole();
+    let regions = state.regions().iter().filter(|region| {
+        let (from, to) = ends_of(region, state.axis, whole);
+        (from..to).contains(&at)
+    });
+    regions.map(|region| region.name.clone()).collect()
+}
+
 fn draw_map(stage: &Stage, painter: &mut Painter, size: (f32, f32)) {
     // A margin, so that outlines of blocks at the edge are whole.
     let inner = (size.0 - 2.0 * MAP_MARGIN, size.1 - 2.0 * MAP_MARGIN);
@@ -125,7 +140,7 @@ fn draw_map(stage: &Stage, painter: &mut Painter, size: (f32, f32)) {
         let state = stage.state();
         let Some(map) = state.map() else {
             drop(state);
-            return ask_at(stage, base);
+            return ask_at(stage, base.small_px_per_byte(0));
         };
         let mut scale = zoomed(base, state.map_zoom);
         let mut found = layout(map, inner.0, scale);
@@ -145,7 +160,7 @@ fn draw_map(stage: &Stage, painter: &mut Painter, size: (f32, f32)) {
         state.map_scroll = state.map_scroll.clamp(0.0, most);
         state.map_layout = Rc::clone(&found);
     }
-    ask_at(stage, scale);
+    ask_at(stage, found.finest_px_per_byte.max(scale.px_per_byte));
     paint_map(stage, painter, &found, size.1);
 }
 
@@ -214,13 +229,14 @@ fn zoomed(scale: MapScale, zoom: f32) -> MapScale {
         .max((scale.row_height * zoom.sqrt()).min(40.0));
     MapScale {
         px_per_byte: scale.px_per_byte * f64::from(zoom),
+        zoom,
         row_height,
     }
 }
 
 /// Lets the next question ask for what this scale can show.
-fn ask_at(stage: &Stage, scale: MapScale) {
-    let finest_bytes = scale.bytes_per_px().max(1.0) as u64;
+fn ask_at(stage: &Stage, px_per_byte: f64) {
+    let finest_bytes = (1.0 / px_per_byte).max(1.0) as u64;
     let mut state = stage.state_mut();
     if state.finest_bytes != finest_bytes {
         state.finest_bytes = finest_bytes;

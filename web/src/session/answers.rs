@@ -7,6 +7,8 @@ use shared::query::{
     AnnotationSpan, BlockDetails, Curves, FreeList, LifeView, MemoryMap, Query, Reply, Step,
 };
 
+use shared::verify::{DeviceAgreement, Why};
+
 use super::bell::Topic;
 use super::link::Selection;
 use super::slot::View;
@@ -15,7 +17,7 @@ use crate::draw::frame;
 use crate::view::scale::Span;
 
 /// Rows of the free list to ask for.
-const FREE_ROWS: u32 = 40;
+const FREE_ROWS: u32 = 18;
 /// Regions to ask for at most.
 const MOST_REGIONS: u32 = 400;
 
@@ -159,6 +161,13 @@ impl Stage {
             }
             None => {}
         }
+        if state.is_why_open {
+            wanted.push((View::Why, Query::Why { device, at }));
+        }
+        // Takes its time, so the pictures come first.
+        if state.map().is_some() && state.curves().is_some() && state.step().is_some() {
+            wanted.push((View::Agreement, Query::Agreement { device }));
+        }
         wanted
     }
 
@@ -166,7 +175,8 @@ impl Stage {
         let topic = match view {
             View::Curves | View::Whole | View::Annotations => Topic::CURVES,
             View::Map => Topic::MAP,
-            View::Step | View::StepLife => Topic::STEP,
+            View::Step | View::StepLife | View::Why => Topic::STEP,
+            View::Agreement => Topic::AGREEMENT,
             View::FreeList => Topic::FREE_LIST,
             View::Selected => Topic::SELECTION,
         };
@@ -258,6 +268,22 @@ impl StageState {
     pub(crate) fn selected_block(&self) -> Option<&BlockDetails> {
         match self.reply(View::Selected) {
             Some(Reply::Block(Some(details))) => Some(details),
+            _ => None,
+        }
+    }
+
+    /// How far the allocator agrees with the record.
+    pub(crate) fn agreement(&self) -> Option<&DeviceAgreement> {
+        match self.reply(View::Agreement) {
+            Some(Reply::Agreement(agreement)) => Some(agreement),
+            _ => None,
+        }
+    }
+
+    /// Why the step happened; the inner `None` where there is nothing to explain.
+    pub(crate) fn why(&self) -> Option<Option<&Why>> {
+        match self.reply(View::Why) {
+            Some(Reply::Why(why)) => Some(why.as_deref()),
             _ => None,
         }
     }

@@ -28,6 +28,12 @@ impl Topic {
     /// Language, theme, dialogs.
     pub(crate) const FRAME: Topic = Topic(128);
 
+    /// The verdict on the whole record.
+    pub(crate) const AGREEMENT: Topic = Topic(256);
+
+    /// The list of recordings that the server offers.
+    pub(crate) const SERVED: Topic = Topic(512);
+
     fn touches(self, other: Topic) -> bool {
         self.0 & other.0 != 0
     }

@@ -6,6 +6,7 @@ pub(crate) mod bell;
 pub(crate) mod files;
 pub(crate) mod gallery;
 pub(crate) mod link;
+pub(crate) mod served;
 mod slot;
 pub(crate) mod stage;
 pub(crate) mod transport;
@@ -21,12 +22,14 @@ use web_sys::File;
 use self::bell::{Bell, Topic};
 use self::gallery::{BuiltIn, built_in};
 use self::link::Link;
+use self::served::Served;
 use self::stage::Stage;
 use crate::draw::frame;
 use crate::draw::pictures::Pictures;
 use crate::platform;
 use crate::text::{self, Language};
 use crate::theme::Theme;
+use crate::ui::{AT_ID, SLIDER_ID, at_text};
 use crate::worker::host::{Host, Opening};
 use crate::worker::message::{Failure, Source};
 
@@ -87,6 +90,7 @@ pub(crate) struct Session {
     active: Cell<u32>,
     last_id: Cell<u32>,
     theme: Cell<Theme>,
+    served: RefCell<Vec<Served>>,
     /// What the address said when the page was opened, until a recording takes it.
     wanted: RefCell<Option<Link>>,
     link_written_ms: Cell<f64>,
@@ -135,6 +139,12 @@ impl SessionContext {
         let in_frame = session.clone();
         frame::set_task(move |now_ms| in_frame.frame(now_ms));
         session.follow(link);
+        let asking = session.clone();
+        wasm_bindgen_futures::spawn_local(async move {
+            let list = served::list().await;
+            asking.served.replace(list);
+            asking.bell.ring(Topic::SERVED);
+        });
         session
     }
 
@@ -317,6 +327,11 @@ impl Session {
         });
     }
 
+    /// The recordings that the server offers.
+    pub(crate) fn served(&self) -> Vec<Served> {
+        self.served.borrow().clone()
+    }
+
     pub(crate) fn theme(&self) -> Theme {
         self.theme.get()
     }
@@ -361,6 +376,14 @@ impl Session {
         let mut wants_more = stage.advance(now_ms);
         if std::mem::take(&mut stage.state_mut().is_dirty) {
             self.pictures.draw(&stage);
+        }
+        let (at, events, is_playing) = {
+            let transport = &stage.state().transport;
+            (transport.at, transport.events, transport.is_playing)
+        };
+        if is_playing {
+            platform::set_value(SLIDER_ID, &at.to_string());
+            platform::set_text(AT_ID, &at_text(at, events));
         }
         let is_stale = stage.state().is_link_stale;
         if is_stale && !stage.state().transport.is_playing {

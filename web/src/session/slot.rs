@@ -18,10 +18,14 @@ pub(crate) enum View {
     StepLife,
     /// Life or address that is selected.
     Selected,
+    /// Whether the allocator agrees with the record.
+    Agreement,
+    /// Why the step happened.
+    Why,
 }
 
 impl View {
-    pub(crate) const COUNT: usize = 8;
+    pub(crate) const COUNT: usize = 10;
 }
 
 /// Asks one question at a time. While an answer is awaited the last one stays, and of all the

@@ -5,6 +5,7 @@ use std::cell::{Ref, RefCell, RefMut};
 use std::rc::Rc;
 
 use shared::ids::{DeviceIndex, EventIndex};
+use shared::model::Action;
 use shared::query::{Axis, DeviceOverview, JumpKind, Overview, Query, Reply};
 
 use super::bell::{Bell, Topic};
@@ -36,6 +37,8 @@ pub(crate) struct StageState {
     /// What the curves show.
     pub(crate) span: Span,
     pub(crate) selection: Option<Selection>,
+    /// The reasons of the step are shown.
+    pub(crate) is_why_open: bool,
     /// Address and bytes of the block under the pointer.
     pub(crate) hovered: Option<(u64, u64)>,
     /// Position on the axis under the pointer.
@@ -92,6 +95,7 @@ impl Stage {
                 last: 1.0,
             },
             selection: link.selection,
+            is_why_open: false,
             hovered: None,
             hovered_at: None,
             map_zoom: 1.0,
@@ -155,6 +159,15 @@ impl Stage {
     pub(crate) fn whole(&self) -> Span {
         let state = self.state();
         self.whole_span(state.device, state.axis)
+    }
+
+    /// Whether any block ever waited for a stream.
+    pub(crate) fn has_pending(&self) -> bool {
+        self.device().is_some_and(|device| {
+            let (requested, completed) = (Action::FreeRequested, Action::FreeCompleted);
+            let count = |action: Action| device.actions.get(action as usize).copied();
+            device.peak.active > device.peak.allocated || count(requested) != count(completed)
+        })
     }
 
     /// Whether the events have times.
@@ -287,6 +300,16 @@ impl Stage {
             let mut state = self.state.borrow_mut();
             state.selection = selection;
             state.slots[View::Selected as usize].clear();
+        }
+        self.changed(Topic::SELECTION);
+    }
+
+    /// Shows the reasons of the step, or hides them.
+    pub(crate) fn toggle_why(&self) {
+        {
+            let mut state = self.state.borrow_mut();
+            state.is_why_open = !state.is_why_open;
+            state.selection = None;
         }
         self.changed(Topic::SELECTION);
     }

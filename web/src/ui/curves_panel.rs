@@ -8,8 +8,9 @@ use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
 use super::canvas_view::{CanvasView, capture, point_on};
-use super::workbench::StageProps;
-use crate::draw::pictures::{Picture, curves_layout};
+use super::workbench::{StageProps, TIP_ID};
+use crate::draw::pictures::{Picture, curves_layout, placed_marks, regions_at};
+use crate::platform;
 use crate::session::bell::{Topic, use_bell};
 use crate::session::stage::Stage;
 use crate::text;
@@ -32,12 +33,18 @@ pub(crate) fn CurvesPanel(props: &StageProps) -> Html {
                 <ul class="legend">
                     <li><i class="swatch allocated" />{ text::legend_allocated() }</li>
                     <li><i class="swatch cached" />{ text::legend_cached() }</li>
-                    <li class="minor"><i class="swatch pending" />{ text::legend_pending() }</li>
+                    if stage.has_pending() {
+                        <li><i class="swatch pending" />{ text::legend_pending() }</li>
+                    }
                     <li><i class="stroke" />{ text::legend_reserved() }</li>
                     <li class="minor">{ "▲ " }{ text::legend_driver() }</li>
                     <li class="minor">{ "▽ " }{ text::legend_returned() }</li>
-                    <li class="minor"><b class="accent">{ "◆ " }</b>{ text::legend_empty_cache() }</li>
-                    <li class="minor"><b class="oom">{ "✕ " }</b>{ text::legend_oom() }</li>
+                    if stage.device().is_some_and(|device| !device.empty_caches.is_empty()) {
+                        <li class="minor"><b class="accent">{ "◆ " }</b>{ text::legend_empty_cache() }</li>
+                    }
+                    if stage.device().is_some_and(|device| !device.ooms.is_empty()) {
+                        <li class="minor"><b class="oom">{ "✕ " }</b>{ text::legend_oom() }</li>
+                    }
                 </ul>
                 <Figures stage={stage.clone()} />
             </header>
@@ -129,11 +136,14 @@ fn CurvesCanvas(props: &StageProps) -> Html {
     let onpointermove = {
         let (stage, canvas, drag) = (stage.clone(), canvas.clone(), drag.clone());
         Callback::from(move |event: PointerEvent| {
-            let Some(((x, _), size)) = point_on(&canvas, &event) else {
+            let Some(((x, y), size)) = point_on(&canvas, &event) else {
                 return;
             };
             follow(&stage, drag.get(), x, size);
-            stage.hover(None, Some(position(&stage, x, size)));
+            let at = position(&stage, x, size);
+            platform::set_text(TIP_ID, &curves_tip(&stage, at, y, size));
+            platform::place_beside(TIP_ID, event.client_x(), event.client_y());
+            stage.hover(None, Some(at));
         })
     };
     let onpointerup = {
@@ -142,7 +152,10 @@ fn CurvesCanvas(props: &StageProps) -> Html {
     };
     let onpointerleave = {
         let stage = stage.clone();
-        Callback::from(move |_: PointerEvent| stage.hover(None, None))
+        Callback::from(move |_: PointerEvent| {
+            platform::set_text(TIP_ID, "");
+            stage.hover(None, None);
+        })
     };
     let onwheel = {
         let (stage, canvas) = (stage.clone(), canvas.clone());
@@ -169,6 +182,27 @@ fn position(stage: &Stage, x: f32, size: (f32, f32)) -> f64 {
     let plot = curves_layout(stage, size).plot;
     let px = (x - plot.x).clamp(0.0, plot.width);
     stage.state().span.from_px(px.into(), plot.width.into())
+}
+
+/// What lies under the pointer: the mark or the region of a lane, else where it is.
+fn curves_tip(stage: &Stage, at: f64, y: f32, size: (f32, f32)) -> String {
+    let layout = curves_layout(stage, size);
+    let reach = stage.state().span.length() / f64::from(layout.plot.width.max(1.0)) * 6.0;
+    if (layout.marks.y..layout.marks.bottom()).contains(&y) {
+        let marks = placed_marks(stage);
+        let near = marks.iter().filter(|mark| (at - mark.at).abs() <= reach);
+        return near
+            .map(|mark| mark.label.as_str())
+            .collect::<Vec<_>>()
+            .join("\n");
+    }
+    if (layout.regions.y..layout.regions.bottom()).contains(&y) {
+        return regions_at(stage, at).join("\n");
+    }
+    stage
+        .event_at(at)
+        .map(text::event_number)
+        .unwrap_or_default()
 }
 
 fn follow(stage: &Rc<Stage>, drag: Drag, x: f32, size: (f32, f32)) {

@@ -6,6 +6,7 @@ use shared::model::{Action, BlockState};
 use shared::query::{BlockDetails, LifeView, Step, StreamView};
 use yew::prelude::*;
 
+use super::strong::with_strong;
 use super::workbench::StageProps;
 use crate::session::bell::{Topic, use_bell};
 use crate::session::stage::{Stage, StageState};
@@ -13,13 +14,21 @@ use crate::text::{self, format};
 use crate::ui::stack::StackView;
 use crate::view::sentence::{place, pool_name};
 use crate::view::streams::stream_number;
+use crate::view::why::why_lines;
 
 #[component]
 pub(crate) fn Details(props: &StageProps) -> Html {
     let stage = props.stage.clone();
     use_bell(&stage.bell, Topic::STEP | Topic::SELECTION);
     let state = stage.state();
-    html! { <section class="panel details" id="details">{ content(&stage, &state) }</section> }
+    html! {
+        <section class="panel details" id="details">
+            { content(&stage, &state) }
+            if state.is_why_open {
+                { why_view(&state, streams(&stage)) }
+            }
+        </section>
+    }
 }
 
 fn content(stage: &Rc<Stage>, state: &StageState) -> Html {
@@ -224,4 +233,29 @@ fn step_details(stage: &Rc<Stage>, step: &Step) -> Html {
 fn since_start(stage: &Stage, step: &Step) -> Option<String> {
     let first = stage.device()?.first_time_us?;
     Some(format::duration_us(step.time_us?.abs_diff(first)))
+}
+
+/// What the allocator looked at and did, line by line.
+fn why_view(state: &StageState, streams: &[StreamView]) -> Html {
+    let Some(why) = state.why() else {
+        return Html::default();
+    };
+    let lines = why.map(|why| why_lines(why, streams)).unwrap_or_default();
+    html! {
+        <div class="why" id="why-steps">
+            <h3>{ text::why_title() }</h3>
+            if lines.is_empty() {
+                <p class="second">{ text::why_nothing() }</p>
+            }
+            if why.is_some_and(|why| !why.agrees) {
+                <p class="second">{ text::why_differs() }</p>
+            }
+            <ol>
+                { for lines.into_iter().map(|line| {
+                    let class = line.is_event.then_some("is-event");
+                    html! { <li {class}>{ with_strong(&line.text) }</li> }
+                }) }
+            </ol>
+        </div>
+    }
 }

@@ -68,16 +68,19 @@ fn explain(list: &FreeList) -> Option<String> {
     })
 }
 
+/// Bytes of a bar of full width: twice what was looked for, so that the fit can be seen; larger
+/// blocks are cut.
+fn full_bar(list: &FreeList) -> u64 {
+    let largest = list.blocks.iter().map(|block| block.size_bytes).max();
+    let largest = largest.unwrap_or(1).max(1);
+    list.wanted_bytes
+        .map_or(largest, |wanted| largest.min((wanted * 2).max(1)))
+}
+
 fn free_row(list: &FreeList, row: usize, onclick: Callback<MouseEvent>) -> Html {
     let block = list.blocks[row];
-    let largest = list
-        .blocks
-        .iter()
-        .map(|block| block.size_bytes)
-        .max()
-        .unwrap_or(1)
-        .max(1);
-    let share = block.size_bytes as f64 / largest as f64 * 100.0;
+    let share = (block.size_bytes as f64 / full_bar(list) as f64).min(1.0) * 100.0;
+    let is_cut = block.size_bytes > full_bar(list);
     let is_chosen = list.chosen == Some(list.first + row as u32);
     let is_too_small = list
         .wanted_bytes
@@ -86,6 +89,7 @@ fn free_row(list: &FreeList, row: usize, onclick: Callback<MouseEvent>) -> Html 
         "free-row",
         is_chosen.then_some("is-chosen"),
         is_too_small.then_some("is-too-small"),
+        is_cut.then_some("is-cut"),
     );
     html! {
         <li key={block.address.to_string()}>

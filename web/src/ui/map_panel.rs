@@ -5,13 +5,15 @@ use yew::prelude::*;
 
 use super::canvas_view::{CanvasView, point_on};
 use super::strong::with_strong;
-use super::workbench::StageProps;
+use super::workbench::{StageProps, TIP_ID};
 use crate::draw::pictures::{MAP_MARGIN, Picture};
+use crate::platform;
 use crate::session::bell::{Topic, use_bell};
 use crate::session::link::Selection;
 use crate::session::stage::{Stage, StageState};
 use crate::text::{self, format};
 use crate::view::memory_map::{MapHit, too_small};
+use crate::view::tip::block_tip;
 
 #[component]
 pub(crate) fn MapPanel(props: &StageProps) -> Html {
@@ -22,7 +24,9 @@ pub(crate) fn MapPanel(props: &StageProps) -> Html {
                 <h2>{ text::map_title() }</h2>
                 <ul class="legend">
                     <li><i class="swatch allocated" />{ text::legend_allocated() }</li>
-                    <li class="minor"><i class="swatch pending" />{ text::legend_pending() }</li>
+                    if stage.has_pending() {
+                        <li><i class="swatch pending" />{ text::legend_pending() }</li>
+                    }
                     <li><i class="swatch cached" />{ text::legend_returnable() }</li>
                     <li><i class="swatch pinned" />{ text::legend_pinned() }</li>
                     <li><i class="swatch waste" />{ text::legend_waste() }</li>
@@ -110,13 +114,18 @@ fn MapCanvas(props: &StageProps) -> Html {
             let Some((point, _)) = point_on(&canvas, &event) else {
                 return;
             };
-            let range = range_under(&stage, point);
-            stage.hover(range, None);
+            let under = under(&stage, point);
+            platform::set_text(TIP_ID, under.as_ref().map_or("", |under| &under.tip));
+            platform::place_beside(TIP_ID, event.client_x(), event.client_y());
+            stage.hover(under.map(|under| under.range), None);
         })
     };
     let onpointerleave = {
         let stage = stage.clone();
-        Callback::from(move |_: PointerEvent| stage.hover(None, None))
+        Callback::from(move |_: PointerEvent| {
+            platform::set_text(TIP_ID, "");
+            stage.hover(None, None);
+        })
     };
     let onwheel = {
         let stage = stage.clone();
@@ -153,10 +162,21 @@ fn selection_at(map: &MemoryMap, hit: MapHit) -> Selection {
     }
 }
 
-fn range_under(stage: &Stage, point: (f32, f32)) -> Option<(u64, u64)> {
+/// What is under the pointer.
+struct Under {
+    /// Its address and bytes.
+    range: (u64, u64),
+    tip: String,
+}
+
+fn under(stage: &Stage, point: (f32, f32)) -> Option<Under> {
     let state = stage.state();
     let (map, hit) = hit(&state, point)?;
     let segment = map.segments.get(hit.segment)?;
     let block = segment.blocks.get(hit.block)?;
-    Some((segment.address + block.offset_bytes, block.size_bytes))
+    let range = (segment.address + block.offset_bytes, block.size_bytes);
+    Some(Under {
+        range,
+        tip: block_tip(segment, block),
+    })
 }

@@ -18,3 +18,4 @@ mod warnings;
 mod workbench;
 
 pub(crate) use app::App;
+pub(crate) use transport_bar::{AT_ID, SLIDER_ID, at_text};

@@ -4,14 +4,17 @@ use wasm_bindgen::JsCast;
 use web_sys::{DragEvent, HtmlInputElement};
 use yew::prelude::*;
 
+use crate::session::bell::{Topic, use_bell};
 use crate::session::gallery::{BuiltIn, built_ins};
 use crate::session::{SessionContext, files};
-use crate::text;
+use crate::text::{self, format};
 
 #[component]
 pub(crate) fn Start() -> Html {
     let session = use_context::<SessionContext>().expect("App provides it");
+    use_bell(&session.bell, Topic::SERVED);
     let wanted = session.wanted_file();
+    let served = session.served();
     html! {
         <main class="start">
             <div class="start-head">
@@ -22,6 +25,24 @@ pub(crate) fn Start() -> Html {
                 <p class="wanted" id="wanted">{ text::start_wanted(name) }</p>
             }
             <DropZone />
+            if !served.is_empty() {
+                <h2>{ text::start_served() }</h2>
+                <ul class="gallery" id="served">
+                    { for served.into_iter().map(|served| {
+                        let session = session.clone();
+                        let url = served.url.clone();
+                        let onclick = Callback::from(move |_| session.open_url(&url));
+                        html! {
+                            <li key={served.url.clone()}>
+                                <button class="gallery-card" {onclick}>
+                                    <strong>{ served.name.clone() }</strong>
+                                    <span>{ format::size(served.size_bytes) }</span>
+                                </button>
+                            </li>
+                        }
+                    }) }
+                </ul>
+            }
             <h2>{ text::start_gallery() }</h2>
             <ul class="gallery">
                 { for built_ins().into_iter().map(|built_in| {

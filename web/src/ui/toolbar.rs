@@ -1,5 +1,6 @@
 //! The bar on top: what is open, which device, warnings, language, theme, help.
 
+use shared::verify::Verdict;
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
@@ -42,6 +43,7 @@ pub(crate) fn Toolbar(props: &ToolbarProps) -> Html {
                 }
             </nav>
             <DevicePicker />
+            <AgreementBadge />
             <WarningsButton />
             <span class="bar-space" />
             <LanguageSwitch />
@@ -144,4 +146,40 @@ fn ThemeSwitch() -> Html {
             { sign }
         </button>
     }
+}
+
+/// Whether the allocator, given the requests of the record, does what the record says.
+#[component]
+fn AgreementBadge() -> Html {
+    let session = use_context::<SessionContext>().expect("App provides it");
+    use_bell(&session.bell, Topic::AGREEMENT | Topic::TRANSPORT);
+    let Some(stage) = session.stage() else {
+        return Html::default();
+    };
+    let state = stage.state();
+    let Some(agreement) = state.agreement() else {
+        return Html::default();
+    };
+    let (events, matched) = (agreement.events, agreement.matched);
+    let (class, text) = match agreement.verdict {
+        Verdict::Agrees => ("agrees", text::agreement_agrees(events, matched)),
+        Verdict::Disagrees => ("differs", text::agreement_differs(events, matched)),
+        Verdict::Incomplete => ("", text::agreement_incomplete(events, matched)),
+        Verdict::Impossible => ("differs", text::agreement_impossible()),
+        Verdict::Empty => return Html::default(),
+    };
+    let first = agreement
+        .first_mismatch
+        .as_ref()
+        .map(|mismatch| mismatch.event.0);
+    let onclick = {
+        let stage = stage.clone();
+        Callback::from(move |_| {
+            if let Some(at) = first {
+                stage.seek(at);
+            }
+        })
+    };
+    let class = classes!("pill", class, first.is_none().then_some("is-plain"));
+    html! { <button id="agreement" {class} {onclick} title={text::agreement_hint()}>{ text }</button> }
 }

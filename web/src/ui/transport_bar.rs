@@ -1,5 +1,6 @@
 //! The sentence about the step, and the controls that move in time.
 
+use shared::model::Action;
 use shared::query::JumpKind;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
@@ -46,10 +47,17 @@ fn Sentence(props: &StageProps) -> Html {
     };
     let streams = stage.device().map_or(&[][..], |device| &device.streams);
     let class = classes!("chip", step.action.name());
+    let on_why = {
+        let stage = stage.clone();
+        Callback::from(move |_| stage.toggle_why())
+    };
     html! {
         <p class="sentence" id="sentence" aria-live="polite">
             <span {class}>{ step.action.name() }</span>
             { with_strong(&sentence(step, streams)) }
+            if step.action != Action::Unknown {
+                { " " }<button class="link" id="why" onclick={on_why}>{ text::why_link() }</button>
+            }
         </p>
     }
 }

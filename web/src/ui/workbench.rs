@@ -12,6 +12,9 @@ use super::transport_bar::TransportBar;
 use crate::session::stage::Stage;
 use crate::text;
 
+/// Id of the element that says what is under the pointer.
+pub(crate) const TIP_ID: &str = "tip";
+
 #[derive(Properties, PartialEq)]
 pub(crate) struct StageProps {
     pub(crate) stage: Rc<Stage>,
@@ -65,6 +68,7 @@ pub(crate) fn Workbench(props: &StageProps) -> Html {
                     <Details stage={stage.clone()} />
                     <FreeLists stage={stage.clone()} />
                 </aside>
+                <div id={TIP_ID} />
             </main>
             <TransportBar {stage} />
         </>

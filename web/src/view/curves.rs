@@ -33,7 +33,7 @@ pub(crate) struct CurvesLayout {
 
 impl CurvesLayout {
     pub(crate) fn new(width: f32, height: f32, has_marks: bool, has_regions: bool) -> CurvesLayout {
-        let inner = (width - LEFT - 8.0).max(10.0);
+        let inner = (width - LEFT - 20.0).max(10.0);
         let row = |y, height| Rect {
             x: LEFT,
             y,
@@ -281,7 +281,7 @@ impl CurvesView<'_> {
     fn draw_regions(&self, scene: &mut Scene) {
         let lane = self.layout.regions;
         for region in self.regions.iter().filter(|region| region.depth == 0) {
-            let (from, to) = self.ends_of(region);
+            let (from, to) = ends_of(region, self.axis, self.whole);
             let clamp = |at: f64| {
                 let px = self.span.to_px(at, lane.width.into()) as f32;
                 lane.x + px.clamp(0.0, lane.width)
@@ -303,24 +303,6 @@ impl CurvesView<'_> {
                 scene.text(at, Align::Left, Meaning::Ink, text);
             }
         }
-    }
-
-    /// Both ends of a region on the axis; open ends reach as far as the record.
-    fn ends_of(&self, region: &AnnotationSpan) -> (f64, f64) {
-        let (from, to) = match self.axis {
-            Axis::Events => (
-                region.first.map(|e| f64::from(e.0)),
-                region.last.map(|e| f64::from(e.0) + 1.0),
-            ),
-            Axis::Time => (
-                region.from_us.map(|us| us as f64),
-                region.to_us.map(|us| us as f64),
-            ),
-        };
-        (
-            from.unwrap_or(self.whole.first),
-            to.unwrap_or(self.whole.last),
-        )
     }
 
     fn draw_minimap(&self, scene: &mut Scene) {
@@ -388,6 +370,24 @@ impl CurvesView<'_> {
             .contains(&px)
             .then_some(plot.x + px)
     }
+}
+
+/// Both ends of a region on the axis; open ends reach as far as the record.
+pub(crate) fn ends_of(region: &AnnotationSpan, axis: Axis, whole: Span) -> (f64, f64) {
+    let (from, to) = match axis {
+        Axis::Events => {
+            let position = |event: shared::ids::EventIndex| f64::from(event.0);
+            (
+                region.first.map(position),
+                region.last.map(|event| position(event) + 1.0),
+            )
+        }
+        Axis::Time => (
+            region.from_us.map(|us| us as f64),
+            region.to_us.map(|us| us as f64),
+        ),
+    };
+    (from.unwrap_or(whole.first), to.unwrap_or(whole.last))
 }
 
 /// A line, closed along the lower edge.

@@ -8,6 +8,8 @@ pub(crate) const ROW_GAP: f32 = 6.0;
 pub(crate) const SEGMENT_GAP: f32 = 5.0;
 /// Height of the line above each group.
 pub(crate) const HEADING: f32 = 22.0;
+/// Size of every segment of a small pool (§3.4).
+const SMALL_SEGMENT_BYTES: u64 = 2 << 20;
 /// What exists is at least this wide.
 pub(crate) const LEAST_WIDTH: f32 = 2.0;
 
@@ -15,19 +17,30 @@ pub(crate) const LEAST_WIDTH: f32 = 2.0;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MapScale {
     pub(crate) px_per_byte: f64,
+    /// Magnification by people, 1 for all of the map.
+    pub(crate) zoom: f32,
     pub(crate) row_height: f32,
 }
 
 impl MapScale {
-    /// Bytes that a pixel stands for.
-    pub(crate) fn bytes_per_px(&self) -> f64 {
-        1.0 / self.px_per_byte
+    /// Pixels to a byte in the small pool. Its segments are all of 2 MiB, which would be slivers
+    /// beside large ones; the map says how much larger they are drawn. `group_bytes` is what the
+    /// group holds.
+    pub(crate) fn small_px_per_byte(&self, group_bytes: u64) -> f64 {
+        let width: f32 = match group_bytes / SMALL_SEGMENT_BYTES {
+            0..=48 => 36.0,
+            49..=200 => 18.0,
+            _ => 9.0,
+        };
+        self.px_per_byte
+            .max(f64::from(width * self.zoom) / SMALL_SEGMENT_BYTES as f64)
     }
 
     /// The next smaller one, for a moment with more groups than expected.
     pub(crate) fn smaller(&self) -> MapScale {
         MapScale {
             px_per_byte: self.px_per_byte * 0.85,
+            zoom: self.zoom,
             row_height: (self.row_height * 0.95).max(6.0),
         }
     }
@@ -79,6 +92,7 @@ impl Fullest {
         let largest = self.largest_segment_bytes.max(1) as f64;
         MapScale {
             px_per_byte: f64::from(width * share) / largest,
+            zoom: 1.0,
             row_height,
         }
     }

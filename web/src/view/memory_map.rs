@@ -24,7 +24,8 @@ pub(crate) struct MapLayout {
     pub(crate) unmapped: Vec<Rect>,
     /// Height of all of it, which may be more than is on screen.
     pub(crate) height: f32,
-    px_per_byte: f64,
+    /// Pixels to a byte where they are largest.
+    pub(crate) finest_px_per_byte: f64,
 }
 
 /// A part of a segment in one row.
@@ -37,6 +38,7 @@ pub(crate) struct Piece {
     /// Bytes of it in this piece.
     pub(crate) size_bytes: u64,
     pub(crate) rect: Rect,
+    px_per_byte: f64,
 }
 
 /// The line above a group.
@@ -54,6 +56,8 @@ pub(crate) struct Group {
 pub(crate) struct Heading {
     pub(crate) y: f32,
     pub(crate) group: Group,
+    /// How many times larger than the large pools it is drawn.
+    pub(crate) magnified: f32,
 }
 
 /// What the pointer is over.
@@ -86,6 +90,7 @@ pub(crate) fn layout(map: &MemoryMap, width: f32, scale: MapScale) -> MapLayout 
         map,
         width,
         scale,
+        px_per_byte: scale.px_per_byte,
         y: 0.0,
         layout: MapLayout::default(),
     };
@@ -94,7 +99,6 @@ pub(crate) fn layout(map: &MemoryMap, width: f32, scale: MapScale) -> MapLayout 
     }
     let mut layout = flow.layout;
     layout.height = flow.y;
-    layout.px_per_byte = scale.px_per_byte;
     layout
 }
 
@@ -144,15 +148,24 @@ struct Flow<'a> {
     map: &'a MemoryMap,
     width: f32,
     scale: MapScale,
+    /// Of the group that is being placed.
+    px_per_byte: f64,
     y: f32,
     layout: MapLayout,
 }
 
 impl Flow<'_> {
     fn group(&mut self, group: Group, segments: &[usize]) {
+        self.px_per_byte = match group.kind {
+            PoolKind::Large => self.scale.px_per_byte,
+            PoolKind::Small => self.scale.small_px_per_byte(group.size_bytes),
+        };
+        let finest = self.layout.finest_px_per_byte.max(self.px_per_byte);
+        self.layout.finest_px_per_byte = finest;
         self.layout.headings.push(Heading {
             y: self.y + HEADING / 2.0,
             group,
+            magnified: (self.px_per_byte / self.scale.px_per_byte) as f32,
         });
         self.y += HEADING;
         let mut x = 0.0;
@@ -160,7 +173,7 @@ impl Flow<'_> {
         for &index in segments {
             let segment = &self.map.segments[index];
             if let Some(gap) = before.and_then(|before| unmapped_between(before, segment)) {
-                let wide = (gap as f64 * self.scale.px_per_byte) as f32;
+                let wide = (gap as f64 * self.px_per_byte) as f32;
                 let wide = wide.clamp(6.0, UNMAPPED_WIDTH);
                 if x + wide + SEGMENT_GAP < self.width {
                     self.layout.unmapped.push(self.bar(x, wide));
@@ -177,25 +190,26 @@ impl Flow<'_> {
     /// one may begin.
     fn segment(&mut self, index: usize, x: f32) -> f32 {
         let size_bytes = self.map.segments[index].size_bytes;
-        let whole = (size_bytes as f64 * self.scale.px_per_byte) as f32;
+        let whole = (size_bytes as f64 * self.px_per_byte) as f32;
         let whole = whole.max(LEAST_WIDTH);
         let mut x = x;
         if x > 0.0 && x + whole > self.width + 0.5 {
             self.new_row();
             x = 0.0;
         }
-        let row_bytes = (f64::from(self.width) / self.scale.px_per_byte) as u64;
+        let row_bytes = (f64::from(self.width) / self.px_per_byte) as u64;
         let mut from_bytes = 0;
         loop {
             let left_bytes = size_bytes - from_bytes;
             let size = left_bytes.min(row_bytes.max(1));
-            let wide = ((size as f64 * self.scale.px_per_byte) as f32).max(LEAST_WIDTH);
+            let wide = ((size as f64 * self.px_per_byte) as f32).max(LEAST_WIDTH);
             let rect = self.bar(x, wide);
             self.layout.pieces.push(Piece {
                 segment: index,
                 from_bytes,
                 size_bytes: size,
                 rect,
+                px_per_byte: self.px_per_byte,
             });
             from_bytes += size;
             x += wide + SEGMENT_GAP;
@@ -323,7 +337,7 @@ impl MapLayout {
 
     /// The rectangle of `size_bytes` from `offset_bytes` on, as far as it lies in the piece.
     fn part(&self, piece: &Piece, offset_bytes: u64, size_bytes: u64) -> Rect {
-        let px = |bytes: u64| (bytes as f64 * self.px_per_byte) as f32;
+        let px = |bytes: u64| (bytes as f64 * piece.px_per_byte) as f32;
         let from = offset_bytes.max(piece.from_bytes) - piece.from_bytes;
         let end = (offset_bytes + size_bytes).min(piece.from_bytes + piece.size_bytes);
         let end = end.saturating_sub(piece.from_bytes).max(from);
@@ -357,16 +371,11 @@ impl MapLayout {
             .collect()
     }
 
-    /// Where the first rectangle of a range begins from above.
-    pub(crate) fn top_of(&self, map: &MemoryMap, range: (u64, u64)) -> Option<Rect> {
-        self.rects_of(map, range).first().copied()
-    }
-
     /// The block under a point (in the layout's own coordinates, scrolling undone).
     pub(crate) fn hit(&self, map: &MemoryMap, x: f32, y: f32) -> Option<MapHit> {
         let piece = self.pieces.iter().find(|piece| piece.rect.contains(x, y))?;
         let segment = &map.segments[piece.segment];
-        let offset = f64::from(x - piece.rect.x) / self.px_per_byte;
+        let offset = f64::from(x - piece.rect.x) / piece.px_per_byte;
         let offset = piece.from_bytes + (offset as u64).min(piece.size_bytes.saturating_sub(1));
         let block = segment
             .blocks
@@ -457,7 +466,10 @@ fn draw_heading(scene: &mut Scene, heading: &Heading, stream: u32, scroll: f32) 
         (PoolId(a, b), PoolKind::Small) => text::map_private_small(format!("({a}, {b})"), stream),
     };
     let y = heading.y - scroll;
-    let figures = text::map_group(group.segments, format::size(group.size_bytes));
+    let mut figures = text::map_group(group.segments, format::size(group.size_bytes));
+    if heading.magnified >= 1.5 {
+        figures.push_str(&text::map_magnified(format!("{:.0}", heading.magnified)));
+    }
     let indent = 18.0
         + name
             .chars()

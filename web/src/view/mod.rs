@@ -7,3 +7,5 @@ pub(crate) mod scale;
 pub(crate) mod sentence;
 pub(crate) mod stack;
 pub(crate) mod streams;
+pub(crate) mod tip;
+pub(crate) mod why;

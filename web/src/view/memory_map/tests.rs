@@ -44,6 +44,7 @@ fn map(segments: Vec<SegmentView>) -> MemoryMap {
 /// 10 pixels to a MiB, rows of 20.
 const SCALE: MapScale = MapScale {
     px_per_byte: 10.0 / MIB as f64,
+    zoom: 1.0,
     row_height: 20.0,
 };
 
