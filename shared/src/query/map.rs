@@ -183,7 +183,9 @@ pub(super) fn cached_blocks(scope: &Scope<'_>, shelf: &Shelf) -> Vec<FreeBlock> 
     let mut blocks: Vec<FreeBlock> = runs
         .iter()
         .filter(|run| {
-            run.kind == shelf.kind && run.stream == shelf.stream && run.pool == shelf.pool
+            // Where nothing names a pool, it is the default one.
+            let pools = [run.pool, shelf.pool].map(Option::unwrap_or_default);
+            run.kind == shelf.kind && run.stream == shelf.stream && pools[0] == pools[1]
         })
         .flat_map(|run| &run.blocks)
         .filter(|block| block.life.is_none())

@@ -14,7 +14,7 @@ legend-returned = returned
 legend-empty-cache = empty_cache
 legend-oom = out of memory
 legend-returnable = cached, returnable
-legend-pinned = cached, pinned by a live block
+legend-pinned = cached, pinned
 legend-waste = rounding, slack
 legend-before = before the recording
 legend-unmapped = unmapped
@@ -29,7 +29,7 @@ map-blocks = { $count ->
     [one] 1 block
    *[other] { $count } blocks
 }
-map-too-small = { $count } of them too small to draw alone
+map-too-small = {" · "}{ $count } blocks too small to draw alone
 map-flush = empty_cache() would return **{ $returns }**, { $pinned } stays pinned
 map-large-pool = Large pool · stream { $stream }
 map-small-pool = Small pool · stream { $stream }

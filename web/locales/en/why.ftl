@@ -48,6 +48,7 @@ why-released = { $released } at { $address } went back to the driver
 why-pinned = the free { $size } at { $address } stays: { $by-size } at { $by } are in use in its segment
 why-pinned-page = the free { $size } at { $address } stays: they fill no whole page
 why-kept-by-pool = the { $pool } is in use and keeps its { $free }
+why-more = … and { $count } more of this kind
 why-oom = **out of memory**: { $segment } refused, { $held } held, { $allocated } of it allocated
 agreement-agrees = ✓ replay agrees: { $matched } of { $events }
 agreement-differs = ✕ replay differs after { $matched } of { $events }

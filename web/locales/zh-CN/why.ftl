@@ -45,6 +45,7 @@ why-released = { $address } 处的 { $released } 归还给驱动
 why-pinned = { $address } 处空闲的 { $size } 无法归还：同段中 { $by } 处的 { $by-size } 正在使用
 why-pinned-page = { $address } 处空闲的 { $size } 无法归还：凑不满一整页
 why-kept-by-pool = { $pool }正在使用，保留其 { $free }
+why-more = ……同类还有 { $count } 条
 why-oom = **显存不足**：{ $segment } 被拒绝，持有 { $held }，其中已分配 { $allocated }
 agreement-agrees = ✓ 回放一致：{ $matched } / { $events }
 agreement-differs = ✕ 回放在 { $matched } 个事件之后不一致（共 { $events } 个）

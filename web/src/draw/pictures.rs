@@ -136,6 +136,7 @@ fn draw_map(stage: &Stage, painter: &mut Painter, size: (f32, f32)) {
     // A margin, so that outlines of blocks at the edge are whole.
     let inner = (size.0 - 2.0 * MAP_MARGIN, size.1 - 2.0 * MAP_MARGIN);
     let base = base_scale(stage, inner);
+    let streams = stage.device().map_or(&[][..], |device| &device.streams);
     let (found, scale) = {
         let state = stage.state();
         let Some(map) = state.map() else {
@@ -143,11 +144,11 @@ fn draw_map(stage: &Stage, painter: &mut Painter, size: (f32, f32)) {
             return ask_at(stage, base.small_px_per_byte(0));
         };
         let mut scale = zoomed(base, state.map_zoom);
-        let mut found = layout(map, inner.0, scale);
+        let mut found = layout(map, streams, inner.0, scale);
         // More groups than the overview made expect: smaller, and it stays so.
         while found.height > inner.1 && state.map_zoom <= 1.0 && scale.row_height > 6.0 {
             scale = scale.smaller();
-            found = layout(map, inner.0, scale);
+            found = layout(map, streams, inner.0, scale);
         }
         (Rc::new(found), scale)
     };

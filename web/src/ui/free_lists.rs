@@ -1,6 +1,8 @@
 //! The cached blocks among which the step chose, in the order in which the allocator searches.
 
 use shared::query::FreeList;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlElement};
 use yew::prelude::*;
 
 use super::workbench::StageProps;
@@ -14,6 +16,16 @@ use crate::view::streams::stream_number;
 pub(crate) fn FreeLists(props: &StageProps) -> Html {
     let stage = props.stage.clone();
     use_bell(&stage.bell, Topic::FREE_LIST);
+    let rows = use_node_ref();
+    let at = stage
+        .state()
+        .free_list()
+        .and_then(|list| Some((list.chosen?, list.first, list.total)));
+    use_effect_with((rows.clone(), at), |(rows, at)| {
+        if let (Some((chosen, first, _)), Some(rows)) = (*at, rows.cast::<Element>()) {
+            bring_into_view(&rows, chosen.saturating_sub(first));
+        }
+    });
     let state = stage.state();
     let Some(list) = state.free_list() else {
         return html! { <section class="panel free-lists"><h2>{ text::free_title() }</h2></section> };
@@ -42,7 +54,7 @@ pub(crate) fn FreeLists(props: &StageProps) -> Html {
             if left_out_before > 0 {
                 <p class="second more">{ "⋯ " }{ text::free_left_out(left_out_before) }</p>
             }
-            <ol class="free-rows">
+            <ol class="free-rows" ref={rows}>
                 { for list.blocks.iter().enumerate().map(|(row, block)| {
                     let stage = stage.clone();
                     let address = block.address;
@@ -56,6 +68,21 @@ pub(crate) fn FreeLists(props: &StageProps) -> Html {
                 <p class="second more">{ "⋯ " }{ text::free_left_out(left_out_after) }</p>
             }
         </section>
+    }
+}
+
+/// Scrolls the panel, and nothing around it, so that a row is in its middle.
+fn bring_into_view(rows: &Element, row: u32) {
+    let Some(panel) = rows.parent_element() else {
+        return;
+    };
+    let offset = |element: &Element| {
+        element
+            .dyn_ref::<HtmlElement>()
+            .map_or(0, HtmlElement::offset_top)
+    };
+    if let Some(row) = rows.children().item(row) {
+        panel.set_scroll_top(offset(&row) - offset(&panel) - panel.client_height() / 2);
     }
 }
 

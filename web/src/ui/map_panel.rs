@@ -12,7 +12,7 @@ use crate::session::bell::{Topic, use_bell};
 use crate::session::link::Selection;
 use crate::session::stage::{Stage, StageState};
 use crate::text::{self, format};
-use crate::view::memory_map::{MapHit, too_small};
+use crate::view::memory_map::MapHit;
 use crate::view::tip::block_tip;
 
 #[component]
@@ -75,7 +75,6 @@ fn MapFigures(props: &StageProps) -> Html {
         return Html::default();
     };
     let summary = map.summary;
-    let small = too_small(map);
     let flush = text::map_flush(
         format::size(summary.pinned),
         format::size(summary.releasable),
@@ -83,9 +82,6 @@ fn MapFigures(props: &StageProps) -> Html {
     html! {
         <p class="figures">
             <span id="figure-blocks">{ text::map_blocks(summary.blocks) }</span>
-            if small > 0 {
-                <span class="minor">{ text::map_too_small(small) }</span>
-            }
             <span id="figure-flush">{ with_strong(&flush) }</span>
         </p>
     }

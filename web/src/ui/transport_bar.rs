@@ -54,9 +54,9 @@ fn Sentence(props: &StageProps) -> Html {
     html! {
         <p class="sentence" id="sentence" aria-live="polite">
             <span {class}>{ step.action.name() }</span>
-            { with_strong(&sentence(step, streams)) }
+            <span>{ with_strong(&sentence(step, streams)) }</span>
             if step.action != Action::Unknown {
-                { " " }<button class="link" id="why" onclick={on_why}>{ text::why_link() }</button>
+                <button class="link" id="why" onclick={on_why}>{ text::why_link() }</button>
             }
         </p>
     }

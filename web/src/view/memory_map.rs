@@ -49,6 +49,8 @@ pub(crate) struct Group {
     pub(crate) stream: StreamId,
     pub(crate) segments: u32,
     pub(crate) size_bytes: u64,
+    /// Blocks that are drawn only as part of a run.
+    pub(crate) too_small: u32,
 }
 
 /// A group and where its line is.
@@ -85,7 +87,12 @@ pub(crate) struct MapWindow {
 }
 
 /// Lays a map out over `width` pixels.
-pub(crate) fn layout(map: &MemoryMap, width: f32, scale: MapScale) -> MapLayout {
+pub(crate) fn layout(
+    map: &MemoryMap,
+    streams: &[StreamView],
+    width: f32,
+    scale: MapScale,
+) -> MapLayout {
     let mut flow = Flow {
         map,
         width,
@@ -94,7 +101,7 @@ pub(crate) fn layout(map: &MemoryMap, width: f32, scale: MapScale) -> MapLayout 
         y: 0.0,
         layout: MapLayout::default(),
     };
-    for (group, segments) in groups(map) {
+    for (group, segments) in groups(map, streams) {
         flow.group(group, &segments);
     }
     let mut layout = flow.layout;
@@ -103,10 +110,14 @@ pub(crate) fn layout(map: &MemoryMap, width: f32, scale: MapScale) -> MapLayout 
 }
 
 /// The groups in the order in which they are shown, each with its segments.
-fn groups(map: &MemoryMap) -> Vec<(Group, Vec<usize>)> {
+fn groups(map: &MemoryMap, streams: &[StreamView]) -> Vec<(Group, Vec<usize>)> {
     let key = |segment: &SegmentView| {
         let is_small = segment.kind == PoolKind::Small;
-        (segment.pool, is_small, segment.stream)
+        (
+            segment.pool,
+            is_small,
+            stream_number(streams, segment.stream),
+        )
     };
     let mut order: Vec<usize> = (0..map.segments.len()).collect();
     order.sort_by_key(|&index| {
@@ -126,6 +137,7 @@ fn groups(map: &MemoryMap) -> Vec<(Group, Vec<usize>)> {
             Some((group, members)) if key(&map.segments[members[0]]) == key(segment) => {
                 group.segments += 1;
                 group.size_bytes += segment.size_bytes;
+                group.too_small += too_small(segment);
                 members.push(index);
             }
             _ => {
@@ -135,12 +147,19 @@ fn groups(map: &MemoryMap) -> Vec<(Group, Vec<usize>)> {
                     stream: segment.stream,
                     segments: 1,
                     size_bytes: segment.size_bytes,
+                    too_small: too_small(segment),
                 };
                 groups.push((group, vec![index]));
             }
         }
     }
     groups
+}
+
+/// How many blocks of a segment come only as part of a run.
+fn too_small(segment: &SegmentView) -> u32 {
+    let runs = segment.blocks.iter().filter(|block| block.count > 1);
+    runs.map(|run| run.count).sum()
 }
 
 /// Fills rows from left to right.
@@ -470,6 +489,9 @@ fn draw_heading(scene: &mut Scene, heading: &Heading, stream: u32, scroll: f32) 
     if heading.magnified >= 1.5 {
         figures.push_str(&text::map_magnified(format!("{:.0}", heading.magnified)));
     }
+    if group.too_small > 0 {
+        figures.push_str(&text::map_too_small(group.too_small));
+    }
     let indent = 18.0
         + name
             .chars()
@@ -477,15 +499,6 @@ fn draw_heading(scene: &mut Scene, heading: &Heading, stream: u32, scroll: f32) 
             .sum::<f32>();
     scene.bold_text((0.0, y), Meaning::InkSecond, name);
     scene.text((indent, y), Align::Left, Meaning::InkSecond, figures);
-}
-
-/// How many blocks the map shows only as part of a run.
-pub(crate) fn too_small(map: &MemoryMap) -> u32 {
-    let blocks = map.segments.iter().flat_map(|segment| &segment.blocks);
-    blocks
-        .filter(|block| block.count > 1)
-        .map(|block| block.count)
-        .sum()
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Why a step happened, in words: what the allocator looked at, took, split, merged, released.
 //! `**` around a part means strong.
 
+use std::mem::discriminant;
+
 use shared::allocator::{
     BlockSpot, DriverCall, FlushCause, KeptApart, PassedOver, Side, SplitRule, Step, Stream,
 };
@@ -10,6 +12,9 @@ use shared::verify::Why;
 use super::sentence::pool_name;
 use super::streams::stream_number;
 use crate::text::{self, format};
+
+/// Lines of one kind in a row that are worded; the others are counted.
+const MOST_ALIKE: usize = 6;
 
 /// One reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,11 +26,30 @@ pub(crate) struct WhyLine {
 
 /// All reasons in their order.
 pub(crate) fn why_lines(why: &Why, streams: &[StreamView]) -> Vec<WhyLine> {
-    let lines = why.steps.iter().map(|step| WhyLine {
-        text: line(step, streams),
-        is_event: step.action().is_some(),
-    });
-    lines.collect()
+    let mut lines = Vec::new();
+    let mut alike = 0;
+    for (place, step) in why.steps.iter().enumerate() {
+        let is_alike = place > 0 && discriminant(step) == discriminant(&why.steps[place - 1]);
+        alike = if is_alike { alike + 1 } else { 0 };
+        if alike < MOST_ALIKE {
+            lines.push(WhyLine {
+                text: line(step, streams),
+                is_event: step.action().is_some(),
+            });
+        }
+        let ends = why
+            .steps
+            .get(place + 1)
+            .is_none_or(|next| discriminant(next) != discriminant(step));
+        if ends && alike >= MOST_ALIKE {
+            let text = text::why_more(alike + 1 - MOST_ALIKE);
+            lines.push(WhyLine {
+                text,
+                is_event: false,
+            });
+        }
+    }
+    lines
 }
 
 fn line(step: &Step, streams: &[StreamView]) -> String {

@@ -60,7 +60,7 @@ fn segments_are_to_one_scale_and_largest_first() {
         segment(100, 60, PoolKind::Large),
         segment(200, 30, PoolKind::Large),
     ]);
-    let layout = layout(&map, 1000.0, SCALE);
+    let layout = layout(&map, &[], 1000.0, SCALE);
     let second_row = HEADING + 20.0 + ROW_GAP;
     assert_eq!(
         rows(&layout),
@@ -82,7 +82,7 @@ fn groups_stand_apart_with_the_large_pool_first() {
         segment(200, 20, PoolKind::Large),
         other_stream,
     ]);
-    let layout = layout(&map, 1000.0, SCALE);
+    let layout = layout(&map, &[], 1000.0, SCALE);
     let groups: Vec<_> = layout
         .headings
         .iter()
@@ -105,7 +105,7 @@ fn groups_stand_apart_with_the_large_pool_first() {
 #[test]
 fn a_segment_longer_than_a_row_goes_on_in_the_next() {
     let map = map(vec![segment(0, 250, PoolKind::Large)]);
-    let layout = layout(&map, 1000.0, SCALE);
+    let layout = layout(&map, &[], 1000.0, SCALE);
     let pieces: Vec<_> = layout
         .pieces
         .iter()
@@ -134,7 +134,7 @@ fn the_pointer_finds_the_block_under_it() {
     ];
     one.blocks[0].life = Some(LifeId(3));
     let map = map(vec![one]);
-    let layout = layout(&map, 1000.0, SCALE);
+    let layout = layout(&map, &[], 1000.0, SCALE);
     let at = |x| layout.hit(&map, x, HEADING + 5.0).map(|hit| hit.block);
     assert_eq!(
         [at(1.0), at(120.0), at(299.0), at(305.0)],
@@ -159,7 +159,7 @@ fn states_and_waste_have_their_meanings() {
         pinned,
     ];
     let map = map(vec![one]);
-    let layout = layout(&map, 1000.0, SCALE);
+    let layout = layout(&map, &[], 1000.0, SCALE);
     let window = MapWindow {
         scroll: 0.0,
         height: 500.0,
@@ -193,7 +193,8 @@ fn what_is_too_small_is_counted() {
     let mut run = block(0, 1, BlockState::Allocated);
     run.count = 12;
     one.blocks = vec![run, block(1, 39, BlockState::Cached)];
-    assert_eq!(too_small(&map(vec![one])), 12);
+    let layout = layout(&map(vec![one]), &[], 1000.0, SCALE);
+    assert_eq!(layout.headings[0].group.too_small, 12);
 }
 
 #[test]
@@ -202,7 +203,7 @@ fn a_stretch_without_pages_shows_between_two_runs() {
     let mut second = segment(1500, 40, PoolKind::Large);
     first.expandable = true;
     second.expandable = true;
-    let layout = layout(&map(vec![first, second]), 1000.0, SCALE);
+    let layout = layout(&map(vec![first, second]), &[], 1000.0, SCALE);
     assert_eq!(layout.unmapped.len(), 1);
     let order: Vec<_> = layout.pieces.iter().map(|piece| piece.segment).collect();
     assert_eq!(order, [0, 1], "pages stay in the order of their addresses");
