@@ -48,7 +48,7 @@ pool-unknown = 内存池
 pool-private = 私有池 { $pool }
 pool-private-large = 私有池 { $pool }（大块）
 pool-private-small = 私有池 { $pool }（小块）
-place-pool-stream = { $pool }、流 { $stream }
+place-pool-stream = { $pool }（流 { $stream }）
 
 transport-first = 第一个事件
 transport-back = 后退一个事件

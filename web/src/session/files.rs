@@ -55,12 +55,14 @@ pub(crate) fn from_drop(dropped: &DataTransfer, found: impl Fn(Vec<File>) + 'sta
     }
 }
 
+type OnBatch = Closure<dyn FnMut(JsValue)>;
+
 fn read_folder(folder: &FileSystemDirectoryEntry, found: &Rc<dyn Fn(Vec<File>)>) {
     let reader = folder.create_reader();
     let again = reader.clone();
     let found = Rc::clone(found);
     // A folder comes in batches; the handler asks for the next until one is empty.
-    let handler: Rc<RefCell<Option<Closure<dyn FnMut(JsValue)>>>> = Rc::default();
+    let handler: Rc<RefCell<Option<OnBatch>>> = Rc::default();
     let inner = Rc::clone(&handler);
     *handler.borrow_mut() = Some(Closure::new(move |batch: JsValue| {
         let batch = js_sys::Array::from(&batch);

@@ -181,7 +181,7 @@ fn CurvesCanvas(props: &StageProps) -> Html {
 fn position(stage: &Stage, x: f32, size: (f32, f32)) -> f64 {
     let plot = curves_layout(stage, size).plot;
     let px = (x - plot.x).clamp(0.0, plot.width);
-    stage.state().span.from_px(px.into(), plot.width.into())
+    stage.state().span.position_at(px.into(), plot.width.into())
 }
 
 /// What lies under the pointer: the mark or the region of a lane, else where it is.
@@ -215,7 +215,9 @@ fn follow(stage: &Rc<Stage>, drag: Drag, x: f32, size: (f32, f32)) {
         }
         Drag::Window => {
             let map = curves_layout(stage, size).minimap;
-            let at = stage.whole().from_px((x - map.x).into(), map.width.into());
+            let at = stage
+                .whole()
+                .position_at((x - map.x).into(), map.width.into());
             stage.center(at);
         }
     }

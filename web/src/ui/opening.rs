@@ -6,6 +6,7 @@ use yew::prelude::*;
 
 use crate::session::{SessionContext, Tab};
 use crate::text::{self, format};
+use crate::view::failure::failure_sentence;
 use crate::worker::message::Failure;
 
 #[derive(Properties, PartialEq)]
@@ -52,12 +53,7 @@ impl PartialEq for FailedProps {
 #[component]
 pub(crate) fn Failed(props: &FailedProps) -> Html {
     let session = use_context::<SessionContext>().expect("App provides it");
-    let message = match &props.failure {
-        Failure::Read { message } => message.clone(),
-        Failure::Fetch { url, message } => text::failed_fetch(message.clone(), url.clone()),
-        Failure::File { message } => text::failed_file(message.clone()),
-        Failure::Worker { message } => text::failed_worker(message.clone()),
-    };
+    let message = failure_sentence(&props.failure);
     let id = props.tab.id;
     let onclick = Callback::from(move |_| {
         session.close_tab(id);

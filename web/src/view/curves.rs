@@ -201,7 +201,7 @@ impl CurvesView<'_> {
             } else {
                 self.span
             };
-            let px = span.to_px(at, area.width.into()) as f32;
+            let px = span.px_of(at, area.width.into()) as f32;
             area.x + px.clamp(0.0, area.width)
         };
         let mut line = Vec::with_capacity(values.max.len() * 2);
@@ -283,7 +283,7 @@ impl CurvesView<'_> {
         for region in self.regions.iter().filter(|region| region.depth == 0) {
             let (from, to) = ends_of(region, self.axis, self.whole);
             let clamp = |at: f64| {
-                let px = self.span.to_px(at, lane.width.into()) as f32;
+                let px = self.span.px_of(at, lane.width.into()) as f32;
                 lane.x + px.clamp(0.0, lane.width)
             };
             let (from, to) = (clamp(from), clamp(to));
@@ -316,7 +316,7 @@ impl CurvesView<'_> {
                 }
             }
         }
-        let x = |at: f64| map.x + self.whole.to_px(at, map.width.into()) as f32;
+        let x = |at: f64| map.x + self.whole.px_of(at, map.width.into()) as f32;
         let (from, to) = (x(self.span.first), x(self.span.last));
         let window = Rect {
             x: from,
@@ -365,7 +365,7 @@ impl CurvesView<'_> {
     /// The pixel of a position, when the plot shows it.
     fn x_of(&self, at: f64) -> Option<f32> {
         let plot = self.layout.plot;
-        let px = self.span.to_px(at, plot.width.into()) as f32;
+        let px = self.span.px_of(at, plot.width.into()) as f32;
         (-0.5..=plot.width + 0.5)
             .contains(&px)
             .then_some(plot.x + px)

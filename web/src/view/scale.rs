@@ -15,12 +15,12 @@ impl Span {
     }
 
     /// Where a point of the axis lies on `width` pixels.
-    pub(crate) fn to_px(self, at: f64, width: f64) -> f64 {
+    pub(crate) fn px_of(self, at: f64, width: f64) -> f64 {
         (at - self.first) / self.length().max(f64::MIN_POSITIVE) * width
     }
 
     /// The point of the axis under a pixel.
-    pub(crate) fn from_px(self, px: f64, width: f64) -> f64 {
+    pub(crate) fn position_at(self, px: f64, width: f64) -> f64 {
         self.first + px / width.max(1.0) * self.length()
     }
 
@@ -117,7 +117,7 @@ mod tests {
                 last: 700.0
             }
         );
-        assert_eq!(closer.to_px(400.0, 500.0), whole.to_px(400.0, 500.0));
+        assert_eq!(closer.px_of(400.0, 500.0), whole.px_of(400.0, 500.0));
         assert_eq!(closer.zoomed(8.0, 650.0, whole, 10.0), whole);
         let closest = closer.zoomed(1e-6, 200.0, whole, 10.0);
         assert_eq!(

@@ -41,14 +41,61 @@ pub(crate) enum FromWorker {
 /// Why a recording could not be opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Failure {
-    /// The reader refused it, in its own words.
-    Read { message: String },
+    /// The reader refused it.
+    Read(ReadFailure),
     /// The address could not be fetched.
     Fetch { url: String, message: String },
     /// The file could not be read from the disk.
     File { message: String },
     /// The worker itself failed, for example for want of memory.
     Worker { message: String },
+}
+
+/// What the reader refused, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ReadFailure {
+    pub(crate) kind: ReadFailureKind,
+    /// Offset in the (decompressed) file.
+    pub(crate) offset: u64,
+    /// Place in the recording's structure, or empty.
+    pub(crate) path: String,
+}
+
+/// [`ReadErrorKind`](shared::read::ReadErrorKind) with what its sentence needs, so that the page
+/// can word it in its language.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum ReadFailureKind {
+    Empty,
+    RefusedOpcode {
+        opcode: String,
+        object: Option<String>,
+    },
+    UnusedOpcode {
+        opcode: String,
+    },
+    UnknownOpcode(u8),
+    Protocol(u8),
+    Limit {
+        what: String,
+        limit: u64,
+    },
+    NotASnapshot(String),
+    Truncated,
+    Compressed {
+        codec: String,
+    },
+    NewerVersion {
+        major: u16,
+        minor: u16,
+    },
+    ChromeTrace,
+    MemoryTimeline,
+    ProcessedPage,
+    OtherPage,
+    PrintedText,
+    Zip,
+    /// Whatever else, in the reader's own words.
+    Other(String),
 }
 
 /// A message as bytes.

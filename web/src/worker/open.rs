@@ -10,6 +10,7 @@ use web_sys::{
     Blob, DedicatedWorkerGlobalScope, ReadableStream, ReadableStreamDefaultReader, Response,
 };
 
+use super::failure::read_failure;
 use super::message::{Failure, FromWorker, Source};
 use super::serve::send;
 
@@ -76,9 +77,6 @@ async fn read(incoming: Incoming) -> Result<shared::store::Recording, Failure> {
     let file_failure = |error: JsValue| Failure::File {
         message: error_text(&error),
     };
-    let read_failure = |error: shared::read::ReadError| Failure::Read {
-        message: error.to_string(),
-    };
     let chunks = ReadableStreamDefaultReader::new(&incoming.stream).map_err(file_failure)?;
     let mut reader = Reader::new(Limits::default());
     let mut done_bytes = 0;
@@ -88,7 +86,7 @@ async fn read(incoming: Incoming) -> Result<shared::store::Recording, Failure> {
         if let Err(error) = reader.feed(&chunk) {
             // Nobody waits for what is left.
             let _ = chunks.cancel();
-            return Err(read_failure(error));
+            return Err(read_failure(&error));
         }
         if done_bytes - reported_bytes >= REPORT_BYTES {
             reported_bytes = done_bytes;
@@ -102,7 +100,7 @@ async fn read(incoming: Incoming) -> Result<shared::store::Recording, Failure> {
         done_bytes,
         total_bytes: Some(done_bytes),
     });
-    reader.finish().map_err(read_failure)
+    reader.finish().map_err(|error| read_failure(&error))
 }
 
 /// The next chunk; `None` at the end.

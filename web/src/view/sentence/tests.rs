@@ -50,7 +50,7 @@ fn an_allocation_says_what_was_taken_and_why_it_was_not_split() {
         "asked **12,533,760 B** (12.0 MiB, nothing to round) → took the **12.0 MiB** block in the \
          large pool, stream 0 (best fit), whole: the 96.0 KiB left over are too few to split off \
          (1 MiB rule).",
-        "申请 **12,533,760 B**（12.0 MiB，无需取整） → 整块取用大块池、流 0中的 **12.0 MiB** 块\
+        "申请 **12,533,760 B**（12.0 MiB，无需取整） → 整块取用大块池（流 0）中的 **12.0 MiB** 块\
          （最佳适配）：多出的 96.0 KiB 太小，不予切分（1 MiB 规则）。",
     );
 }
@@ -67,7 +67,7 @@ fn a_release_says_its_reason_and_its_burst() {
         &step(Action::SegmentFree, effect),
         "a segment of **12.0 MiB** in the large pool, stream 0 went back to the driver: \
          empty_cache(), 3 of 17, 4.00 GiB together.",
-        "大块池、流 0中 **12.0 MiB** 的段归还给驱动：empty_cache()，第 3 个（共 17 个），\
+        "大块池（流 0）中 **12.0 MiB** 的段归还给驱动：empty_cache()，第 3 个（共 17 个），\
          合计 4.00 GiB。",
     );
 }
@@ -84,7 +84,7 @@ fn a_completed_free_says_what_it_merged_with() {
         &step(Action::FreeCompleted, effect),
         "**2.0 MiB** went back to the large pool, stream 0, merging with the free block behind \
          (512 B); the whole segment is free now, so empty_cache() could return it",
-        "**2.0 MiB** 回到大块池、流 0，与后面的空闲块（512 B）合并；整个段现已空闲，\
+        "**2.0 MiB** 回到大块池（流 0），与后面的空闲块（512 B）合并；整个段现已空闲，\
          empty_cache() 可以归还它",
     );
 }

@@ -1,0 +1,20 @@
+# Why a file could not be read.
+read-at = { $place }: { $sentence }
+read-at-path = { $place } ({ $path }): { $sentence }
+read-empty = The file is empty (0 bytes): the dump probably failed or another process overwrote it. Record again.
+read-refused-object = { $opcode } names a Python object “{ $object }”; recordings hold data only, so this file was not read.
+read-refused = { $opcode } builds a Python object; recordings hold data only, so this file was not read.
+read-unused = { $opcode } is not used by any recording. Record again, or save with protocol 2 to 5.
+read-unknown-opcode = { $byte } is no pickle opcode: the file is damaged. Copy it again.
+read-protocol = pickle protocol { $number } is not known (2 to 5 are). A newer version of this page may read it.
+read-limit = { $what } beyond the limit of { $limit }; no recording needs that, so this file was not read.
+read-not-a-snapshot = this is a pickle of { $what }, not a memory snapshot. Save one with torch.cuda.memory._dump_snapshot(path).
+read-truncated = the file ends before the first segment or event is complete. Copy it again.
+read-compressed = the { $codec } data are damaged. Copy the file again.
+read-newer-version = This .vtrace file has version { $version }, newer than this page knows. Open it with a newer one.
+read-chrome-trace = This is a trace of PyTorch's profiler (Chrome trace JSON), not a memory snapshot: it has no segments. Save one with torch.cuda.memory._dump_snapshot(path).
+read-memory-timeline = This is a memory timeline of PyTorch's profiler (export_memory_timeline): sums or sizes without blocks. Save a snapshot with torch.cuda.memory._dump_snapshot(path).
+read-processed-page = This page was written by an old _memory_viz.py and holds processed data, not the snapshot. Open the .pickle it was made from.
+read-other-page = This HTML page holds no memory snapshot. Open the .pickle file, or a page that _memory_viz.py trace_plot wrote.
+read-printed-text = This is text printed by _memory_viz.py, for people to read. Open the .pickle it was made from.
+read-zip = This is a ZIP archive, probably a checkpoint of torch.save, not a memory snapshot. Save one with torch.cuda.memory._dump_snapshot(path).

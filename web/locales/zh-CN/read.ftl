@@ -1,0 +1,20 @@
+# 文件为何无法读取。
+read-at = { $place }：{ $sentence }
+read-at-path = { $place }（{ $path }）：{ $sentence }
+read-empty = 文件为空（0 字节）：可能是转储失败，或被其他进程覆盖。请重新录制。
+read-refused-object = { $opcode } 指向 Python 对象“{ $object }”；记录文件只应包含数据，因此没有读取该文件。
+read-refused = { $opcode } 会构造 Python 对象；记录文件只应包含数据，因此没有读取该文件。
+read-unused = 没有任何记录会用到 { $opcode }。请重新录制，或以协议 2 至 5 保存。
+read-unknown-opcode = { $byte } 不是 pickle 操作码：文件已损坏。请重新拷贝。
+read-protocol = 不认识 pickle 协议 { $number }（支持 2 至 5）。更新版本的页面或许可以读取。
+read-limit = 超出限制 { $limit }：{ $what }；正常的记录不会如此，因此没有读取该文件。
+read-not-a-snapshot = 这个 pickle 的内容是 { $what }，不是显存快照。请用 torch.cuda.memory._dump_snapshot(path) 保存快照。
+read-truncated = 文件在第一个段或事件完整之前就结束了。请重新拷贝。
+read-compressed = { $codec } 压缩数据已损坏。请重新拷贝文件。
+read-newer-version = 该 .vtrace 文件的版本为 { $version }，比本页面所知的更新。请用更新的版本打开。
+read-chrome-trace = 这是 PyTorch profiler 的跟踪文件（Chrome trace JSON），不是显存快照：其中没有段。请用 torch.cuda.memory._dump_snapshot(path) 保存快照。
+read-memory-timeline = 这是 PyTorch profiler 的显存时间线（export_memory_timeline）：只有总量或大小，没有块。请用 torch.cuda.memory._dump_snapshot(path) 保存快照。
+read-processed-page = 该页面由旧版 _memory_viz.py 生成，只含处理后的数据，而非快照本身。请打开生成它的 .pickle。
+read-other-page = 该 HTML 页面中没有显存快照。请打开 .pickle 文件，或由 _memory_viz.py trace_plot 生成的页面。
+read-printed-text = 这是 _memory_viz.py 打印的、供人阅读的文本。请打开生成它的 .pickle。
+read-zip = 这是一个 ZIP 压缩包，很可能是 torch.save 的检查点，不是显存快照。请用 torch.cuda.memory._dump_snapshot(path) 保存快照。
