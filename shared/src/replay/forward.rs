@@ -14,7 +14,7 @@ use crate::replay::origin::{Origin, OriginSpan, kind_of_segment};
 use crate::replay::state::MemoryState;
 use crate::replay::{NO_SUBJECT, Side};
 use crate::settings::{MIN_BLOCK, Settings};
-use crate::store::{Column, DeviceRecord};
+use crate::store::{Column, DeviceRecord, WalkedEvent};
 use crate::warning::{Place, WarningKind, Warnings};
 
 /// What the walk found.
@@ -56,12 +56,12 @@ pub(super) fn walk(settings: &Settings, record: &DeviceRecord, origin: Origin) -
     let mut spacing = Spacing::default();
     walk.out.checkpoints.push(Checkpoint::of(0, &walk.state));
     let mut releasing = None;
-    for (index, event) in record.events.iter() {
+    for (index, event) in record.events.walks() {
         if let Some(last) = releasing.filter(|_| !ends_a_release(event.action)) {
             walk.note_leftovers(last);
             releasing = None;
         }
-        let subject = walk.apply(index, &event);
+        let subject = walk.apply(record, index, &event);
         walk.out.subjects.push(subject.unwrap_or(NO_SUBJECT));
         if matches!(event.action, Action::SegmentFree | Action::SegmentUnmap) {
             releasing = Some(index);
@@ -133,7 +133,12 @@ impl Walk<'_> {
         self.out.most_spans = self.state.span_count();
     }
 
-    fn apply(&mut self, index: EventIndex, event: &Event) -> Option<u32> {
+    fn apply(
+        &mut self,
+        record: &DeviceRecord,
+        index: EventIndex,
+        event: &WalkedEvent,
+    ) -> Option<u32> {
         match event.action {
             Action::Alloc => Some(self.alloc(index, event).0),
             Action::FreeRequested => {
@@ -149,7 +154,10 @@ impl Walk<'_> {
                 self.change_life(id?, |life| life.set_ended(index));
                 Some(id?.0)
             }
-            Action::SegmentAlloc | Action::SegmentMap => Some(self.grow(index, event).0),
+            Action::SegmentAlloc | Action::SegmentMap => {
+                let event = record.events.get(index)?;
+                Some(self.grow(index, &event).0)
+            }
             Action::SegmentFree => self.release(index, event).map(|id| id.0),
             Action::SegmentUnmap => {
                 self.unmap(index, event);
@@ -165,7 +173,7 @@ impl Walk<'_> {
             && !self.out.pending_at_start.contains(&id)
     }
 
-    fn alloc(&mut self, index: EventIndex, event: &Event) -> LifeId {
+    fn alloc(&mut self, index: EventIndex, event: &WalkedEvent) -> LifeId {
         let address = event.address;
         self.settle_neighbour(index, address);
         let span = self.state.span_at(&self.out.spans, address);
@@ -322,7 +330,7 @@ impl Walk<'_> {
         id
     }
 
-    fn release(&mut self, index: EventIndex, event: &Event) -> Option<SpanId> {
+    fn release(&mut self, index: EventIndex, event: &WalkedEvent) -> Option<SpanId> {
         let id = self.state.spans.get(&event.address).copied();
         let size = id.and_then(|id| Some(self.out.spans.get(id.index())?.size_bytes));
         let end = event.address.saturating_add(event.size_bytes);
@@ -336,7 +344,7 @@ impl Walk<'_> {
         id
     }
 
-    fn unmap(&mut self, index: EventIndex, event: &Event) {
+    fn unmap(&mut self, index: EventIndex, event: &WalkedEvent) {
         let (from, to) = (
             event.address,
             event.address.saturating_add(event.size_bytes),

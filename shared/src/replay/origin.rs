@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::ids::{EventIndex, PoolId, PoolKind, StreamId};
 use crate::model::{Action, BlockState, Event};
 use crate::settings::SMALL_SEGMENT;
-use crate::store::DeviceRecord;
+use crate::store::{DeviceRecord, WalkedEvent};
 
 /// What is known at the start of the record.
 #[derive(Debug, Default)]
@@ -48,9 +48,10 @@ pub(super) struct OriginBlock {
 
 pub(super) fn walk_back(record: &DeviceRecord) -> Origin {
     let mut walk = Walk::from_end(record);
-    for (index, event) in record.events.iter().rev() {
-        walk.undo(index, &event);
+    for (index, event) in record.events.walks().rev() {
+        walk.undo(record, index, &event);
     }
+    walk.keep_freed();
     let mut blocks: Vec<OriginBlock> = walk.blocks.into_values().collect();
     blocks.sort_unstable_by_key(|block| block.address);
     Origin {
@@ -62,6 +63,9 @@ pub(super) fn walk_back(record: &DeviceRecord) -> Origin {
 
 struct Walk {
     blocks: FxHashMap<u64, OriginBlock>,
+    /// The block whose free was undone last. Most were handed out shortly before, so most never
+    /// get among the others.
+    freed: Option<OriginBlock>,
     spans: BTreeMap<u64, OriginSpan>,
     survivors: FxHashMap<u32, u64>,
 }
@@ -98,27 +102,37 @@ impl Walk {
         }
         Self {
             blocks,
+            freed: None,
             spans,
             survivors: FxHashMap::default(),
         }
     }
 
-    fn undo(&mut self, index: EventIndex, event: &Event) {
+    fn undo(&mut self, record: &DeviceRecord, index: EventIndex, event: &WalkedEvent) {
         let address = event.address;
+        let whole = || record.events.get(index);
         match event.action {
             Action::Alloc => {
-                if let Some(size) = self.blocks.remove(&address).and_then(|b| b.size_bytes) {
+                if self.freed.is_some_and(|block| block.address == address) {
+                    self.freed = None;
+                } else if let Some(size) = self.blocks.remove(&address).and_then(|b| b.size_bytes) {
                     self.survivors.insert(index.0, size);
                 }
             }
             Action::FreeCompleted | Action::FreeRequested => {
-                let block = self.blocks.entry(address).or_insert(OriginBlock {
-                    address,
-                    requested_bytes: event.size_bytes,
-                    size_bytes: None,
-                    pending: true,
-                });
-                block.pending = event.action == Action::FreeCompleted;
+                if self.freed.is_none_or(|block| block.address != address) {
+                    self.keep_freed();
+                    let known = self.blocks.remove(&address);
+                    self.freed = Some(known.unwrap_or(OriginBlock {
+                        address,
+                        requested_bytes: event.size_bytes,
+                        size_bytes: None,
+                        pending: true,
+                    }));
+                }
+                if let Some(block) = &mut self.freed {
+                    block.pending = event.action == Action::FreeCompleted;
+                }
             }
             // New memory lies where nothing was: what a later event claims to be there before, in
             // whole or in part, is that event's mistake.
@@ -129,14 +143,23 @@ impl Walk {
                 }
             }
             Action::SegmentFree => {
-                self.spans.insert(address, span_of(event, false));
+                let span = whole().map(|event| span_of(&event, false));
+                self.spans.extend(span.map(|span| (address, span)));
             }
             Action::SegmentMap => self.cut(address, address.saturating_add(event.size_bytes)),
             Action::SegmentUnmap => {
-                self.spans.insert(address, span_of(event, true));
+                let span = whole().map(|event| span_of(&event, true));
+                self.spans.extend(span.map(|span| (address, span)));
             }
             Action::Snapshot | Action::Oom | Action::Annotate | Action::Unknown => {}
         }
+    }
+
+    /// Puts the block whose free was undone last among the others.
+    fn keep_freed(&mut self) {
+        let freed = self.freed.take();
+        self.blocks
+            .extend(freed.map(|block| (block.address, block)));
     }
 
     fn last_span_touching(&self, from: u64, to: u64) -> Option<u64> {

@@ -134,7 +134,12 @@ impl Extremes {
     }
 
     fn add(&mut self, sums: Sums) {
-        self.join(&Self::of(sums));
+        let values = sums.values();
+        for ((min, max), value) in self.min.iter_mut().zip(&mut self.max).zip(values) {
+            *min = value.min(*min);
+            *max = value.max(*max);
+        }
+        self.last = sums;
     }
 
     fn join(&mut self, later: &Extremes) {

@@ -113,6 +113,17 @@ impl<T: Copy> FromIterator<T> for Column<T> {
     }
 }
 
+/// What a walk over a record needs of each event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WalkedEvent {
+    /// What happened.
+    pub action: Action,
+    /// Address, as in [`Event`].
+    pub address: u64,
+    /// Bytes, as in [`Event`].
+    pub size_bytes: u64,
+}
+
 /// Stands for "no time" in the column.
 const NO_TIME: i64 = i64::MIN;
 /// Stands for "the event names no pool" in the column.
@@ -232,6 +243,33 @@ impl EventColumns {
         (0..len)
             .map(EventIndex)
             .filter_map(|index| Some((index, self.get(index)?)))
+    }
+
+    /// Action, address and size of all events in order: what a walk over the record needs, from
+    /// three columns instead of all.
+    pub fn walks(&self) -> impl DoubleEndedIterator<Item = (EventIndex, WalkedEvent)> + '_ {
+        let chunks = self
+            .actions
+            .chunks
+            .iter()
+            .zip(&self.addresses.chunks)
+            .zip(&self.sizes.chunks);
+        chunks
+            .enumerate()
+            .flat_map(|(chunk, ((actions, addresses), sizes))| {
+                let first = chunk << CHUNK_BITS;
+                let rows = actions.iter().zip(addresses).zip(sizes).enumerate();
+                rows.map(move |(row, ((&action, &address), &size_bytes))| {
+                    let index = u32::try_from(first + row).unwrap_or(u32::MAX);
+                    let action = Action::from_number(action).unwrap_or(Action::Unknown);
+                    let event = WalkedEvent {
+                        action,
+                        address,
+                        size_bytes,
+                    };
+                    (EventIndex(index), event)
+                })
+            })
     }
 
     /// All actions in order.

@@ -10,7 +10,7 @@ mod stacks;
 mod texts;
 
 pub use builder::RecordingBuilder;
-pub use columns::{Column, EventColumns};
+pub use columns::{Column, EventColumns, WalkedEvent};
 pub use recording::{DeviceRecord, Recording};
 pub use stacks::{Frame, Frames, Stacks};
 pub use texts::Texts;
