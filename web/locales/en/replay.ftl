@@ -25,9 +25,12 @@ figure-card = of { $size }
 
 map-title = Memory map
 map-label = Memory map: segments to scale with their blocks. Click selects a block.
-map-blocks = { $count ->
+map-counts = { $segments ->
+    [one] 1 segment
+   *[other] { $segments } segments
+}, { $blocks ->
     [one] 1 block
-   *[other] { $count } blocks
+   *[other] { $blocks } blocks
 }
 map-too-small = {" · "}{ $count } blocks too small to draw alone
 map-flush = empty_cache() would return **{ $returns }**, { $pinned } stays pinned

@@ -25,7 +25,7 @@ figure-card = 显卡共 { $size }
 
 map-title = 显存图
 map-label = 显存图：段与块按比例绘制。点击可选中一个块。
-map-blocks = { $count } 个块
+map-counts = { $segments } 个段，{ $blocks } 个块
 map-too-small = {" · "}{ $count } 个块太小，无法单独绘制
 map-flush = empty_cache() 此刻可归还 **{ $returns }**，另有 { $pinned } 被占住
 map-large-pool = 大块池 · 流 { $stream }

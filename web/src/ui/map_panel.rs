@@ -81,7 +81,7 @@ fn MapFigures(props: &StageProps) -> Html {
     );
     html! {
         <p class="figures">
-            <span id="figure-blocks">{ text::map_blocks(summary.blocks) }</span>
+            <span id="figure-counts">{ text::map_counts(summary.blocks, map.segments.len()) }</span>
             <span id="figure-flush">{ with_strong(&flush) }</span>
         </p>
     }

@@ -52,7 +52,7 @@ fn Sentence(props: &StageProps) -> Html {
         Callback::from(move |_| stage.toggle_why())
     };
     html! {
-        <p class="sentence" id="sentence" aria-live="polite">
+        <p class="sentence" id="sentence" aria-live="polite" data-at={step.at.0.to_string()}>
             <span {class}>{ step.action.name() }</span>
             <span>{ with_strong(&sentence(step, streams)) }</span>
             if step.action != Action::Unknown {
