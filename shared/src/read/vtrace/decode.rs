@@ -46,6 +46,9 @@ impl Decoder {
 
     /// Takes the payload of one frame; frames of unknown kinds are passed over.
     pub(super) fn frame(&mut self, kind: u8, payload: &[u8]) -> Option<()> {
+        if !(kind::ENVIRONMENT..=kind::END).contains(&kind) {
+            return Some(());
+        }
         let fields = Fields::parse(payload)?;
         match kind {
             kind::ENVIRONMENT => self.environment(&fields),
