@@ -603,3 +603,21 @@ fn chunks_and_compression_change_nothing() {
         }
     }
 }
+
+#[test]
+fn a_million_events_take_little_memory() {
+    let file = std::fs::read(fixture::path("long/w_varlen.default.pickle.zst"));
+    let file = file.expect("the long recording");
+    let mut reader = Reader::new(Limits::default());
+    for chunk in file.chunks(1 << 20) {
+        reader.feed(chunk).unwrap_or_else(|error| panic!("{error}"));
+    }
+    assert_eq!(reader.progress().events, 972_725);
+    let recording = reader.finish().unwrap_or_else(|error| panic!("{error}"));
+    assert!(recording.warnings.is_empty());
+    let events = recording.devices[0].events.len();
+    assert_eq!((recording.devices.len(), events), (1, 972_725));
+    assert_eq!((recording.frames.len(), recording.stacks.len()), (38, 65));
+    let bytes_per_event = recording.memory_bytes() / events;
+    assert!(bytes_per_event < 64, "{bytes_per_event} bytes an event");
+}
