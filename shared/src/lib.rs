@@ -8,6 +8,7 @@
 #![warn(missing_docs)]
 
 pub mod allocator;
+pub mod analysis;
 pub mod ids;
 pub mod limits;
 pub mod model;

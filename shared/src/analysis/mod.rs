@@ -1,0 +1,3 @@
+//! What recordings and messages mean: answers as plain values, worded elsewhere.
+
+pub mod oom;
