@@ -20,6 +20,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Convert(ConvertArguments),
+    Explain(ExplainArguments),
     Info(InfoArguments),
     Serve(ServeArguments),
     Simulate(Box<SimulateArguments>),
@@ -83,6 +84,21 @@ pub(crate) struct VerifyArguments {
     pub(crate) file: PathBuf,
 
     /// Print one JSON object, with the names that docs/verify.md documents
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Say what an out-of-memory message means, which case it is and what helps
+///
+/// Finds every message of any PyTorch in a traceback or log, and memory_summary() and
+/// memory_stats() beside them. No recording is needed.
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArguments {
+    /// The text with the message; - reads standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) message: PathBuf,
+
+    /// Print one JSON object, with the names that docs/explain.md documents
     #[arg(long)]
     pub(crate) json: bool,
 }

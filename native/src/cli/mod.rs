@@ -2,6 +2,7 @@
 
 pub(crate) mod args;
 mod convert;
+mod explain;
 mod info;
 mod serve;
 mod simulate;
@@ -15,6 +16,7 @@ use args::{Arguments, Command};
 pub(crate) fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Command::Convert(arguments) => convert::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),

@@ -6,11 +6,14 @@ use super::flag::{Flag, is_limited, unaccounted_bytes};
 use super::label::Field;
 use super::message::{Figures, Form};
 use super::verdict::{Undecided, Verdict};
-use crate::units::GIB;
+use crate::units::{GIB, MIB};
 
 /// What a process has on the card beside the allocator's memory, where the message does not say:
 /// its context and libraries. Less than this is not another process's.
 const CONTEXT_BYTES: u64 = GIB;
+
+/// Every desktop holds a little; stopping that is no advice.
+const WORTH_STOPPING_BYTES: i128 = 256 * MIB as i128;
 
 /// A thing that people try. What is in neither list cannot be judged from the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -150,7 +153,10 @@ fn real_need(figures: &Figures) -> AdviceLists {
     };
     lists.elsewhere(figures);
     if let Some(cached) = figures.get(Field::PrivatePools) {
-        lists.judge(Advice::PrivatePools, cached.bytes() >= lacking_bytes(figures));
+        lists.judge(
+            Advice::PrivatePools,
+            cached.bytes() >= lacking_bytes(figures),
+        );
     }
     lists.does_not_help.push(Advice::EmptyCache);
     lists.does_not_help.extend(SETTINGS);
@@ -174,9 +180,7 @@ fn fragmentation(figures: &Figures, form: Form) -> AdviceLists {
     ]);
     lists.elsewhere(figures);
     lists.does_not_help.push(Advice::EmptyCache);
-    lists
-        .does_not_help
-        .push(Advice::GarbageCollectionThreshold);
+    lists.does_not_help.push(Advice::GarbageCollectionThreshold);
     lists
 }
 
@@ -209,9 +213,13 @@ impl AdviceLists {
         let limited = is_limited(figures);
         if limited {
             self.judge(Advice::OtherProcess, false);
-        } else if let Some(others) = others_bytes(figures) {
-            let needed = lacking_bytes(figures).max(i128::from(CONTEXT_BYTES / 4));
-            self.judge(Advice::OtherProcess, i128::from(others) >= needed);
+        } else if let Some(others) = Others::of(figures) {
+            let needed = lacking_bytes(figures);
+            if i128::from(others.certain_bytes) >= needed.max(WORTH_STOPPING_BYTES) {
+                self.judge(Advice::OtherProcess, true);
+            } else if i128::from(others.possible_bytes) < needed {
+                self.judge(Advice::OtherProcess, false);
+            }
         }
         if figures.get(Field::Allowed).is_some() {
             self.judge(Advice::RaiseLimit, limited);
@@ -219,17 +227,28 @@ impl AdviceLists {
     }
 }
 
-/// What others hold: listed processes and what is in no figure, less a context where the figure of
-/// this process is not known.
-fn others_bytes(figures: &Figures) -> Option<u64> {
-    let mut others = unaccounted_bytes(figures)?;
-    if figures.this_process().is_none() {
-        others = others.saturating_sub(CONTEXT_BYTES);
+/// What others hold: listed processes, and what is in no figure.
+struct Others {
+    /// Less a context, where the figure of this process is not known.
+    certain_bytes: u64,
+    possible_bytes: u64,
+}
+
+impl Others {
+    fn of(figures: &Figures) -> Option<Self> {
+        let unaccounted = unaccounted_bytes(figures)?;
+        let own = match figures.this_process() {
+            Some(_) => 0,
+            None => CONTEXT_BYTES,
+        };
+        let listed = figures.other_processes().fold(0_u64, |sum, process| {
+            sum.saturating_add(process.in_use.clamped_bytes())
+        });
+        Some(Self {
+            certain_bytes: listed.saturating_add(unaccounted.saturating_sub(own)),
+            possible_bytes: listed.saturating_add(unaccounted),
+        })
     }
-    let listed = figures.other_processes();
-    Some(listed.fold(others, |sum, process| {
-        sum.saturating_add(process.in_use.clamped_bytes())
-    }))
 }
 
 /// How much is lacking even with all that is cached: asked − free − gap.

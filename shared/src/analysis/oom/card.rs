@@ -78,11 +78,9 @@ pub(super) fn card(figures: &Figures, device: Device) -> Option<Card> {
             PartKind::Outside,
             outside.map_or(0, |(this, reserved)| this.minus(reserved).clamped_bytes()),
         );
-        let listed = figures
-            .other_processes()
-            .fold(0_u64, |sum, process| {
-                sum.saturating_add(process.in_use.clamped_bytes())
-            });
+        let listed = figures.other_processes().fold(0_u64, |sum, process| {
+            sum.saturating_add(process.in_use.clamped_bytes())
+        });
         push(PartKind::OtherProcesses, listed);
         push(
             PartKind::Unaccounted,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::advice::{Advice, AdviceLists};
 use super::figure::Figure;
 use super::words::Words;
 
@@ -52,7 +53,33 @@ pub enum Statistic {
     InactiveSplit,
 }
 
+impl Statistic {
+    /// All of them, in the order in which they are listed.
+    pub const ALL: [Self; 7] = [
+        Self::Allocated,
+        Self::AllocatedPeak,
+        Self::Active,
+        Self::Requested,
+        Self::Reserved,
+        Self::ReservedPeak,
+        Self::InactiveSplit,
+    ];
+}
+
 impl Statistics {
+    /// What the statistics alone can say: each failed allocation and each retry has given back
+    /// everything releasable (§4.6), so doing it by hand does not help.
+    #[must_use]
+    pub fn advice(&self) -> AdviceLists {
+        let flushed = [self.ooms, self.retries]
+            .into_iter()
+            .any(|count| count.is_some_and(|count| count > 0));
+        AdviceLists {
+            helps: Vec::new(),
+            does_not_help: flushed.then_some(Advice::EmptyCache).into_iter().collect(),
+        }
+    }
+
     /// The figure, where it was found.
     #[must_use]
     pub fn get(&self, statistic: Statistic) -> Option<Figure> {
@@ -171,7 +198,11 @@ fn row(word: &str, rest: &Words<'_>, table: &mut Statistics) {
 
 /// A key of a dictionary and its number; a key that is there already begins the next one.
 fn key(word: &str, rest: &Words<'_>, found: &mut Vec<Statistics>) {
-    let Some(number) = rest.clone().next().and_then(|word| word.parse::<u64>().ok()) else {
+    let Some(number) = rest
+        .clone()
+        .next()
+        .and_then(|word| word.parse::<u64>().ok())
+    else {
         return;
     };
     let statistic = KEYS.iter().find(|(key, _)| *key == word);

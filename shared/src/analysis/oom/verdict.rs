@@ -144,9 +144,7 @@ impl Tests {
     fn of_mps(figures: &Figures) -> Self {
         let (tried, allowed) = (figures.get(Field::Tried), figures.get(Field::Allowed));
         let held = add(figures.get(Field::Allocated), figures.get(Field::Other));
-        let room = allowed
-            .zip(held)
-            .map(|(allowed, held)| allowed.minus(held));
+        let room = allowed.zip(held).map(|(allowed, held)| allowed.minus(held));
         Self {
             never_fits: exceeds(tried, allowed),
             fits_room: not(exceeds(tried, room)),
