@@ -147,16 +147,21 @@ fn elsewhere(figures: &Figures) -> Vec<Flag> {
     {
         flags.push(Flag::Unaccounted { bytes });
     }
-    if let (Some(this), Some(reserved)) = (figures.this_process(), figures.reserved()) {
+    // Not of a process that only seems to be this one.
+    if figures.get(Field::ThisProcess).is_some()
+        && let (Some(this), Some(reserved)) = (figures.this_process(), figures.reserved())
+    {
         let bytes = this.minus(reserved).clamped_bytes();
         if bytes > OUTSIDE_BYTES {
             flags.push(Flag::OutsideAllocator { bytes });
         }
     }
     let half = total.clamped_bytes() / 2;
-    if figures
-        .other_processes()
-        .any(|process| process.in_use.clamped_bytes() > half)
+    // Which of the listed ones is this process must be known.
+    if figures.this_process().is_some()
+        && figures
+            .other_processes()
+            .any(|process| process.in_use.clamped_bytes() > half)
     {
         flags.push(Flag::OtherProcessHoldsCard);
     }

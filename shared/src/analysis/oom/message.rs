@@ -16,6 +16,9 @@ use super::words::{Recent, Words, rank_before};
 /// belongs to another text.
 const MAX_WORDS_BETWEEN: u32 = 40;
 
+/// The card is named directly behind the size asked for; logs name cards elsewhere, too.
+const MAX_WORDS_TO_GPU: u32 = 4;
+
 /// One out-of-memory message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
@@ -131,10 +134,10 @@ impl Figures {
         if self.named.contains_key(&Field::ThisProcess) {
             return None;
         }
-        let reserved = self.reserved()?;
+        let held = self.reserved().or_else(|| self.get(Field::Allocated))?;
         self.processes
             .iter()
-            .filter(|process| reserved.exceeds(process.in_use) != Some(true))
+            .filter(|process| held.exceeds(process.in_use) != Some(true))
             .min_by_key(|process| process.in_use)
             .copied()
     }
@@ -282,7 +285,7 @@ impl Drafts {
 
     fn gpu(&mut self, gpu: u32, word: &str) {
         let known = self.open.as_ref().is_some_and(|draft| draft.gpu.is_some());
-        if known {
+        if known || self.words_since > MAX_WORDS_TO_GPU {
             self.finish();
         }
         let draft = self.open();

@@ -17,9 +17,6 @@ mod statistics;
 mod verdict;
 mod words;
 
-#[cfg(test)]
-mod tests;
-
 pub use advice::{Advice, AdviceLists};
 pub use card::{Card, Part, PartKind};
 pub use figure::Figure;

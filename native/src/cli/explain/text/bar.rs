@@ -15,13 +15,14 @@ pub(super) fn bar(card: &Card) -> String {
         .fold(0_u64, |sum, part| sum.saturating_add(part.bytes));
     let scale = sum.max(card.total_bytes).max(1);
     let mut bar = String::new();
-    let mut before = 0_u64;
-    for part in &card.parts {
+    let (mut before, mut filled) = (0_u64, 0);
+    for (index, part) in card.parts.iter().enumerate() {
         before = before.saturating_add(part.bytes);
-        // A part that is there is seen, if only as one character.
-        let end = column(before, scale).max(bar.chars().count() + 1);
-        let width = end - bar.chars().count();
-        bar.extend(std::iter::repeat_n(look(part.kind).0, width));
+        // A part that is there is seen, if only as one character; so are those behind it.
+        let behind = card.parts.len() - index - 1;
+        let end = column(before, scale).max(filled + 1).min(WIDTH - behind);
+        bar.extend(std::iter::repeat_n(look(part.kind).0, end - filled));
+        filled = end;
     }
     let mut text = format!("  |{bar:<WIDTH$}|\n");
     // Writing to a string does not fail.
