@@ -2,7 +2,9 @@
 
 pub mod engine;
 pub mod fixture;
+pub mod forms;
 pub mod lists;
+pub mod made_up;
 pub mod naive;
 pub mod pickle;
 pub mod python;
