@@ -16,6 +16,8 @@ pub mod query;
 pub mod read;
 pub mod recorded;
 pub mod replay;
+#[cfg(feature = "script")]
+pub mod script;
 pub mod settings;
 pub mod store;
 pub mod units;
