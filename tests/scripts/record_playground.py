@@ -24,11 +24,17 @@ FOLDER = pathlib.Path(__file__).resolve().parent.parent / "data" / "playground"
 def record(path):
     """Runs one script in this process."""
     started = []
+    depth = [0]
     original = builtins.__import__
 
     def importing(name, *rest):
-        module = original(name, *rest)
-        if name.split(".")[0] == "torch" and not started:
+        depth[0] += 1
+        try:
+            module = original(name, *rest)
+        finally:
+            depth[0] -= 1
+        # PyTorch imports its own parts first: history starts when all of it is there.
+        if name.split(".")[0] == "torch" and not started and depth[0] == 0:
             started.append(True)
             import torch
 
