@@ -1,5 +1,6 @@
 //! Fixtures and helpers for the tests that cross crates.
 
+pub mod browser;
 pub mod engine;
 pub mod fixture;
 pub mod forms;
@@ -8,4 +9,5 @@ pub mod made_up;
 pub mod naive;
 pub mod pickle;
 pub mod python;
+pub mod server;
 pub mod snapshot;

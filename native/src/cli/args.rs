@@ -40,6 +40,10 @@ pub(crate) struct ServeArguments {
     /// Port to listen on; 0 takes any free one, and so does a port that is taken
     #[arg(long, default_value_t = DEFAULT_PORT)]
     pub(crate) port: u16,
+
+    /// Print each request, to see that the page makes none after it has loaded
+    #[arg(long)]
+    pub(crate) log_requests: bool,
 }
 
 /// Say what a recording holds

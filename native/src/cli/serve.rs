@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 
 use super::args::ServeArguments;
 use crate::server;
+use crate::server::guard::RequestLog;
 use crate::server::recordings::Offered;
 
 /// Serves until it is stopped.
@@ -24,7 +25,12 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<()> {
         println!("Recordings offered on the start page: {}", offered.len());
     }
     println!("vramscope is at http://127.0.0.1:{port} (Ctrl+C stops it)");
-    server::serve(listener, offered)
+    let log = if arguments.log_requests {
+        RequestLog::On
+    } else {
+        RequestLog::Off
+    };
+    server::serve(listener, offered, log)
 }
 
 /// Listens on that port, or on any free one when it is taken.

@@ -37,13 +37,21 @@ const HEADERS: [(HeaderName, &str); 6] = [
 #[derive(Debug)]
 pub(crate) struct Guard {
     hosts: [String; 2],
+    log: RequestLog,
+}
+
+/// Whether requests are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RequestLog {
+    Off,
+    /// To standard output, as `GET /path`.
+    On,
 }
 
 impl Guard {
-    pub(crate) fn for_port(port: u16) -> Self {
-        Self {
-            hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
-        }
+    pub(crate) fn new(port: u16, log: RequestLog) -> Self {
+        let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
+        Self { hosts, log }
     }
 
     /// Any other name means that some site's name was made to point here (DNS rebinding), whose
@@ -60,6 +68,9 @@ pub(crate) async fn check(
     request: Request,
     next: Next,
 ) -> Response {
+    if guard.log == RequestLog::On {
+        println!("{} {}", request.method(), request.uri().path());
+    }
     let mut response = if !guard.knows(&request) {
         (
             StatusCode::MISDIRECTED_REQUEST,

@@ -7,7 +7,7 @@
 //! | `/recordings/NUMBER/NAME` | the bytes of one of them |
 //! | any other | a file of the page: [`page`] |
 
-mod guard;
+pub(crate) mod guard;
 pub(crate) mod page;
 pub(crate) mod recordings;
 
@@ -19,13 +19,13 @@ use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 
-use guard::Guard;
+use guard::{Guard, RequestLog};
 use recordings::Offered;
 
 /// Serves on that socket until Ctrl+C.
-pub(crate) fn serve(listener: TcpListener, offered: Offered) -> Result<()> {
+pub(crate) fn serve(listener: TcpListener, offered: Offered, log: RequestLog) -> Result<()> {
     listener.set_nonblocking(true)?;
-    let guard = Guard::for_port(listener.local_addr()?.port());
+    let guard = Guard::new(listener.local_addr()?.port(), log);
     let routes = Router::new()
         .route("/recordings.json", get(recordings::list))
         .route("/recordings/{number}/{name}", get(recordings::bytes))
