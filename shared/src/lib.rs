@@ -24,4 +24,5 @@ pub mod units;
 pub mod verify;
 pub(crate) mod vtrace;
 pub mod warning;
+pub mod whatif;
 pub mod write;

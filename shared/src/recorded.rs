@@ -4,7 +4,8 @@
 use crate::{
     allocator::{BlockReport, SegmentReport, Stream, TraceEvent},
     ids::{DeviceIndex, PoolId},
-    model::Event,
+    model::{BlockState, Event},
+    replay::{Replay, Run},
     store::{DeviceRecord, Recording},
 };
 
@@ -55,4 +56,39 @@ pub fn segment_reports(recording: &Recording, record: &DeviceRecord) -> Vec<Segm
                 .collect(),
         })
         .collect()
+}
+
+/// A segment of a replayed state as the allocator of `device` reports it. Blocks that still wait
+/// for their streams come as allocated: who starts there frees them once more.
+#[must_use]
+pub fn run_report(
+    recording: &Recording,
+    replay: &Replay,
+    run: &Run,
+    device: DeviceIndex,
+) -> SegmentReport {
+    SegmentReport {
+        device,
+        address: run.address,
+        stream: Stream(recording.stream_handle(run.stream)),
+        pool: run.pool.unwrap_or(PoolId::DEFAULT),
+        kind: run.kind,
+        expandable: run.expandable,
+        blocks: run
+            .blocks
+            .iter()
+            .map(|block| BlockReport {
+                address: block.address,
+                size_bytes: block.size_bytes,
+                requested_bytes: block
+                    .life
+                    .and_then(|id| replay.life(id))
+                    .map_or(0, |life| life.requested_bytes),
+                state: match block.life {
+                    Some(_) => BlockState::Allocated,
+                    None => BlockState::Cached,
+                },
+            })
+            .collect(),
+    }
 }

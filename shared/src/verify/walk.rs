@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::allocator::{
-    Allocator, BlockId, BlockReport, Recorded, Request, SeedError, SegmentReport, Sink, Step,
-    Stream, TraceEvent,
+    Allocator, BlockId, Recorded, Request, SeedError, SegmentReport, Sink, Step, Stream, TraceEvent,
 };
 use crate::ids::{EventIndex, LifeId, PoolId};
 use crate::model::{Action, BlockState};
-use crate::replay::{Cursor, Replay, Run, SpanId};
+use crate::recorded::run_report;
+use crate::replay::{Cursor, Replay, SpanId};
 use crate::store::{DeviceRecord, Recording};
 use crate::verify::Mismatch;
 use crate::verify::expected::{DEVICE, Expected, trace_event};
@@ -95,7 +95,10 @@ impl<'a> Walk<'a> {
 
     fn seed(&mut self, cursor: &Cursor) -> Result<(), SeedError> {
         let runs = cursor.state().runs(self.replay);
-        let segments: Vec<SegmentReport> = runs.iter().map(|run| self.report(run)).collect();
+        let segments: Vec<SegmentReport> = runs
+            .iter()
+            .map(|run| run_report(self.recording, self.replay, run, DEVICE))
+            .collect();
         for pool in segments.iter().map(|segment| segment.pool) {
             if pool != PoolId::DEFAULT && !self.private_pools.contains(&pool) {
                 self.private_pools.push(pool);
@@ -118,31 +121,6 @@ impl<'a> Walk<'a> {
             }
         }
         Ok(())
-    }
-
-    fn report(&self, run: &Run) -> SegmentReport {
-        let block = |block: &crate::replay::PlacedBlock| BlockReport {
-            address: block.address,
-            size_bytes: block.size_bytes,
-            requested_bytes: block
-                .life
-                .and_then(|id| self.replay.life(id))
-                .map_or(0, |life| life.requested_bytes),
-            state: if block.life.is_some() {
-                BlockState::Allocated
-            } else {
-                BlockState::Cached
-            },
-        };
-        SegmentReport {
-            device: DEVICE,
-            address: run.address,
-            stream: Stream(self.recording.stream_handle(run.stream)),
-            pool: run.pool.unwrap_or(PoolId::DEFAULT),
-            kind: run.kind,
-            expandable: run.expandable,
-            blocks: run.blocks.iter().map(block).collect(),
-        }
     }
 
     pub(super) fn is_done(&self) -> bool {

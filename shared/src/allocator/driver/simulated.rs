@@ -96,9 +96,16 @@ impl SimulatedCard {
         let Some(card) = self.cards.get_mut(device.index()) else {
             return;
         };
-        for (of, below) in &mut card.complete_below {
-            if stream.is_none_or(|stream| stream == *of) {
-                *below = self.next_event;
+        match stream {
+            Some(stream) => {
+                if let Some(below) = card.complete_below.get_mut(&stream) {
+                    *below = self.next_event;
+                }
+            }
+            None => {
+                for below in card.complete_below.values_mut() {
+                    *below = self.next_event;
+                }
             }
         }
     }
