@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::simulate::SimulateArguments;
+use super::{simulate::SimulateArguments, whatif::WhatIfArguments};
 
 /// The port that the app is served on unless it is taken.
 const DEFAULT_PORT: u16 = 7860;
@@ -25,6 +25,7 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     Simulate(Box<SimulateArguments>),
     Verify(VerifyArguments),
+    Whatif(WhatIfArguments),
 }
 
 /// Serve the app on this machine, with the built-in recordings and any that are named

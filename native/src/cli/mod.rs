@@ -7,6 +7,7 @@ mod info;
 mod serve;
 mod simulate;
 mod verify;
+mod whatif;
 
 use anyhow::Result;
 
@@ -21,5 +22,6 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
+        Command::Whatif(arguments) => whatif::run(&arguments),
     }
 }

@@ -84,14 +84,16 @@ impl Bounds {
         let card = recording.environment.card;
         let known = card.limit_bytes.unwrap_or(0);
         for refusal in refused {
+            let kind = refusal.burst.and_then(|first| replay.flush_at(first));
+            let kind = kind.map(|flush| flush.kind);
             let certain = refusal.burst.is_none();
-            if certain || refusal.bytes > served.max(known) {
+            let retried = matches!(kind, Some(FlushKind::Retry | FlushKind::Oversize));
+            if certain || (retried && refusal.bytes > served.max(known)) {
                 bounds.refusals += 1;
                 let least = bounds.refused_bytes.unwrap_or(u64::MAX);
                 bounds.refused_bytes = Some(least.min(refusal.bytes));
             } else if let Some(first) = refusal.burst {
                 let named = record.events.get(first).map(|event| event.stack);
-                let kind = replay.flush_at(first).map(|flush| flush.kind);
                 if named == Some(crate::ids::StackId(0)) && kind == Some(FlushKind::Retry) {
                     bounds.not_retries.push(first);
                 }

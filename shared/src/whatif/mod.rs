@@ -17,6 +17,6 @@ pub use bounds::{Bounds, Card, Knowledge};
 pub use curve::{Curve, Stretch};
 pub use requests::Requests;
 pub use run::{Figures, Run};
-pub use search::{Advice, Gain, advise, grid};
+pub use search::{Advice, Gain};
 pub use table::{Closeness, Question, Row, StartedWith, Table, Trouble};
 pub use variants::{EmptyCaches, Variant};

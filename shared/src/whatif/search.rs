@@ -5,16 +5,14 @@ use serde::{Deserialize, Serialize};
 use crate::ids::EventIndex;
 use crate::whatif::bounds::Card;
 use crate::whatif::run::Figures;
-use crate::whatif::table::{Row, Table, rank};
-use crate::whatif::variants::Variant;
+use crate::whatif::table::{Row, rank};
 
 /// A saving smaller than this share of the peak is not worth other settings.
 const WORTH_A_SHARE: u64 = 50;
 
 /// The settings that people are told to try, and their combinations that make sense. Garbage
 /// collection does nothing without a memory limit (§4.5), so it is tried where there is one.
-#[must_use]
-pub fn grid(card: Card) -> Vec<Variant> {
+pub(super) fn grid(card: Card) -> Vec<String> {
     let mut confs = vec![String::new(), "expandable_segments:True".to_owned()];
     for divisions in [4, 8] {
         confs.push(format!("roundup_power2_divisions:{divisions}"));
@@ -36,7 +34,7 @@ pub fn grid(card: Card) -> Vec<Variant> {
             confs.push(format!("garbage_collection_threshold:{threshold}"));
         }
     }
-    confs.iter().map(|conf| Variant::with_conf(conf)).collect()
+    confs
 }
 
 /// What a search came to, for one sentence.
@@ -64,11 +62,10 @@ pub struct Gain {
     pub after: Figures,
 }
 
-/// The best of a table against the recorded settings, run on the same card.
-#[must_use]
-pub fn advise(table: &Table) -> Option<Advice> {
-    let before = table.closeness?.replayed;
-    let rows = table.rows.iter().filter(|row| row.card == table.card);
+/// The best of the rows that ran on the same card as `before`, against it.
+pub(super) fn advise(before: &Row, rows: &[Row]) -> Option<Advice> {
+    let rows = rows.iter().filter(|row| row.card == before.card);
+    let before = before.outcome.as_ref().ok().copied()?;
     let (row, after) = rows
         .filter_map(|row| Some((row, row.outcome.as_ref().ok().copied()?)))
         .min_by_key(|(row, figures)| (delay_rank(figures), rank(&row.outcome)))?;

@@ -10,6 +10,7 @@ use crate::store::{DeviceRecord, Recording};
 use crate::whatif::bounds::{Bounds, Card};
 use crate::whatif::requests::Requests;
 use crate::whatif::run::{Figures, Run};
+use crate::whatif::search::{Advice, advise, grid};
 use crate::whatif::variants::Variant;
 
 /// Runs of several variants over the record of one device, as far as they have come.
@@ -23,6 +24,8 @@ pub struct Question {
     entries: Vec<Entry>,
     /// Entries that are done.
     done: usize,
+    /// The variant that a search holds the others against.
+    searched_from: Option<u32>,
 }
 
 #[derive(Debug)]
@@ -122,6 +125,7 @@ impl Question {
             card,
             entries: Vec::new(),
             done: 0,
+            searched_from: None,
         };
         question.add(recording, &Variant::default());
         for variant in variants {
@@ -145,6 +149,40 @@ impl Question {
             variant: variant.clone(),
             run,
         });
+    }
+
+    /// Adds settings worth trying in these circumstances, and the recorded settings to hold them
+    /// against; [`advice`](Self::advice) says what came of it.
+    pub fn add_search(&mut self, recording: &Recording, circumstances: &Variant) {
+        let own = Variant {
+            conf: None,
+            ..circumstances.clone()
+        };
+        let known = self.variants().position(|variant| *variant == own);
+        let position = known.unwrap_or_else(|| {
+            self.add(recording, &own);
+            self.entries.len() - 2
+        });
+        self.searched_from = u32::try_from(position).ok();
+        let own_conf = recording.settings().text;
+        for conf in grid(own.card(self.card)) {
+            let variant = Variant {
+                conf: Some(conf),
+                ..circumstances.clone()
+            };
+            let is_own = variant.conf.as_deref() == Some(own_conf.as_str());
+            if !is_own && !self.variants().any(|known| *known == variant) {
+                self.add(recording, &variant);
+            }
+        }
+    }
+
+    /// What a search came to; `None` without one.
+    #[must_use]
+    pub fn advice(&self, table: &Table) -> Option<Advice> {
+        let row = |row: &&Row| Some(row.variant) == self.searched_from;
+        let before = table.rows.iter().find(row)?;
+        advise(before, &table.rows)
     }
 
     /// Goes on for about so many requests; `true` when all runs are done.
