@@ -25,7 +25,7 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     Simulate(Box<SimulateArguments>),
     Verify(VerifyArguments),
-    Whatif(WhatIfArguments),
+    Whatif(Box<WhatIfArguments>),
 }
 
 /// Serve the app on this machine, with the built-in recordings and any that are named
