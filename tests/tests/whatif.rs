@@ -2,7 +2,8 @@
 //! its recording under default settings alone, each other run is predicted. The real figures come
 //! from the recording of the real run; none stands here.
 
-use shared::ids::EventIndex;
+use shared::ids::{DeviceIndex, EventIndex};
+use shared::query::{Engine, Query, Reply, WhatIfCurves, WhatIfQuestion};
 use shared::replay::{Cursor, FlushKind, Replay};
 use shared::store::{DeviceRecord, Recording};
 use shared::units::MIB;
@@ -324,4 +325,45 @@ fn searching_finds_what_saves_a_run() {
         "{}",
         gain.conf
     );
+}
+
+#[test]
+fn a_page_asks_again_until_it_is_answered() {
+    let mut engine = Engine::new(fixture::built_in("kv_cat.default"));
+    let query = |conf: &str| Query::WhatIf {
+        device: DeviceIndex(0),
+        question: WhatIfQuestion {
+            variants: vec![Variant::with_conf(conf)],
+            ..WhatIfQuestion::default()
+        },
+        columns: 50,
+        most: 1000,
+    };
+    let mut ask = |conf: &str| match engine.answer(&query(conf)) {
+        Reply::WhatIf(view) => *view,
+        other => panic!("{other:?}"),
+    };
+    let mut seen = 0;
+    let answer = loop {
+        let view = ask("expandable_segments:True");
+        assert!(view.done > seen, "{} of {}", view.done, view.total);
+        seen = view.done;
+        if let Some(answer) = view.answer {
+            assert_eq!(view.done, view.total);
+            break answer;
+        }
+    };
+    assert_eq!(answer.curves.len(), 2);
+    let [own, other] = answer.curves.as_slice() else {
+        panic!("two runs");
+    };
+    let peak = |curves: &WhatIfCurves| curves.reserved.iter().map(|s| s.max).max();
+    let closeness = answer.table.closeness.expect("it runs");
+    assert_eq!(own.reserved.len(), 50);
+    assert_eq!(peak(own), Some(closeness.replayed.peak_reserved_bytes));
+    let Ok(figures) = &answer.table.rows[0].outcome else {
+        panic!("it runs");
+    };
+    assert_eq!(peak(other), Some(figures.peak_reserved_bytes));
+    assert_eq!(ask("").done, 1000, "another question begins anew");
 }

@@ -2,7 +2,7 @@ use crate::ids::{DeviceIndex, EventIndex};
 use crate::model::AnnotationStage;
 use crate::query::{
     AnnotationSpan, Annotations, Axis, DeviceOverview, MarkView, Overview, Query, Reply,
-    StreamView, curves, details, map, rows, step,
+    StreamView, curves, details, map, rows, step, whatif,
 };
 use crate::replay::{Cursor, FlushKind, Replay};
 use crate::store::{DeviceRecord, Recording};
@@ -25,6 +25,8 @@ pub(super) struct Device {
     pub(super) regions: Vec<AnnotationSpan>,
     /// What verifying came to, once it was asked for.
     agreement: Option<DeviceAgreement>,
+    /// The what-if question asked last.
+    pub(super) what_if: Option<Box<whatif::WhatIf>>,
 }
 
 /// What an answer is made from.
@@ -49,6 +51,7 @@ impl Engine {
                     replay,
                     cursor,
                     agreement: None,
+                    what_if: None,
                 }
             })
             .collect();
@@ -155,6 +158,17 @@ impl Engine {
             Query::Agreement { device } => {
                 Reply::Agreement(Box::new(self.scope(device)?.agreement()))
             }
+            Query::WhatIf {
+                device,
+                ref question,
+                columns,
+                most,
+            } => Reply::WhatIf(Box::new(whatif::what_if(
+                &mut self.scope(device)?,
+                question,
+                columns,
+                most,
+            ))),
             Query::Why { device, at } => Reply::Why(self.scope(device)?.why(at).map(Box::new)),
         })
     }

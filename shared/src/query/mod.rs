@@ -12,6 +12,7 @@ mod reply;
 mod request;
 mod rows;
 mod step;
+mod whatif;
 
 pub use engine::Engine;
 
@@ -22,3 +23,4 @@ pub use reply::{
     Overview, Reply, Rows, SegmentView, Step, StreamView,
 };
 pub use request::{Axis, JumpKind, Query, Series};
+pub use whatif::{WhatIfAnswer, WhatIfCurves, WhatIfQuestion, WhatIfView};

@@ -2,6 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{DeviceIndex, EventIndex, LifeId, PoolId, PoolKind, StreamId};
 use crate::model::{Action, BlockState, Environment};
+use crate::query::WhatIfView;
 use crate::replay::{FlushKind, Sums};
 use crate::verify::{DeviceAgreement, Why};
 use crate::warning::Warning;
@@ -33,6 +34,8 @@ pub enum Reply {
     Agreement(Box<DeviceAgreement>),
     /// Why an operation did what it did; `None` where there is nothing to explain.
     Why(Option<Box<Why>>),
+    /// What the requests come to under other circumstances, or how far that is.
+    WhatIf(Box<WhatIfView>),
     /// The question names a device or an event that is not there.
     OutOfRange,
 }

@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{DeviceIndex, EventIndex, LifeId};
+use crate::query::WhatIfQuestion;
 
 /// What the horizontal axis counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -170,5 +171,18 @@ pub enum Query {
         device: DeviceIndex,
         /// The event.
         at: EventIndex,
+    },
+    /// The requests run again under other circumstances. Answered in slices: the same question
+    /// goes on where it stopped, another one gives it up.
+    /// Answer: [`Reply::WhatIf`](crate::query::Reply::WhatIf).
+    WhatIf {
+        /// Which device.
+        device: DeviceIndex,
+        /// What to run.
+        question: WhatIfQuestion,
+        /// Pixel columns of the curves.
+        columns: u32,
+        /// Requests to run in this slice, about.
+        most: u32,
     },
 }

@@ -39,7 +39,6 @@ pub(super) fn grid(card: Card) -> Vec<String> {
 
 /// What a search came to, for one sentence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "advice", rename_all = "snake_case")]
 pub enum Advice {
     /// The recorded run fails, this one does not.
     Saves(Gain),
