@@ -155,7 +155,7 @@ fn would_have_served(replay: &Replay, record: &DeviceRecord, flush: &Flush) -> b
             .span_of(Action::SegmentFree, index)
             .and_then(|id| replay.span(id));
         released.is_some_and(|released| {
-            kind_of_segment(released.size_bytes) == Settings::pool_kind(rounded)
+            kind_of_segment(settings, released.size_bytes) == Settings::pool_kind(rounded)
                 && of_span.is_none_or(|span| span.pool == pool)
         })
     })

@@ -24,6 +24,7 @@ pub(super) struct Walked {
     pub(super) subjects: Column<u32>,
     pub(super) sides: BTreeMap<u32, Side>,
     pub(super) inferred: BTreeSet<LifeId>,
+    pub(super) uncertain: BTreeSet<LifeId>,
     pub(super) pending_at_start: BTreeSet<LifeId>,
     pub(super) checkpoints: Vec<Checkpoint>,
     pub(super) most_spans: u32,
@@ -45,6 +46,7 @@ pub(super) fn walk(settings: &Settings, record: &DeviceRecord, origin: Origin) -
             subjects: Column::new(),
             sides: BTreeMap::new(),
             inferred: BTreeSet::new(),
+            uncertain: BTreeSet::new(),
             pending_at_start: BTreeSet::new(),
             checkpoints: Vec::new(),
             most_spans: 0,
@@ -87,14 +89,14 @@ fn ends_a_release(action: Action) -> bool {
     )
 }
 
-struct Walk<'a> {
-    settings: &'a Settings,
+pub(super) struct Walk<'a> {
+    pub(super) settings: &'a Settings,
     device: DeviceIndex,
     survivors: &'a rustc_hash::FxHashMap<u32, u64>,
-    state: MemoryState,
+    pub(super) state: MemoryState,
     /// Lives whose size the final snapshot states.
     known: BTreeSet<LifeId>,
-    out: Walked,
+    pub(super) out: Walked,
 }
 
 impl Walk<'_> {
@@ -110,14 +112,16 @@ impl Walk<'_> {
             .map(|block| Some(block.address));
         for (block, next) in origin.blocks.iter().zip(nexts.chain([None])) {
             let span = self.state.span_at(&self.out.spans, block.address);
-            let given = block.size_bytes.unwrap_or_else(|| {
-                let hole = self.hole_at(span, block.address, next.unwrap_or(u64::MAX));
-                self.given(span, block.requested_bytes, hole)
-            });
+            let hole = self.hole_at(span, block.address, next.unwrap_or(u64::MAX));
+            let given = self.given(span, block.requested_bytes, hole);
+            let given = block.size_bytes.unwrap_or(given);
+            self.learn_kind(span, block.requested_bytes);
             let life = Life::new(block.address, block.requested_bytes, given, span, None);
             let id = self.add_life(life);
             if block.size_bytes.is_some() {
                 self.known.insert(id);
+            } else if given < hole && self.may_have_slack(block.requested_bytes) {
+                self.out.uncertain.insert(id);
             }
             if block.pending {
                 self.out.pending_at_start.insert(id);
@@ -180,6 +184,7 @@ impl Walk<'_> {
         let next = self.state.next_block_address(address).unwrap_or(u64::MAX);
         let hole = self.hole_at(span, address, next);
         self.expect(span.is_some(), WarningKind::OutsideSegments, index);
+        self.learn_kind(span, event.size_bytes);
         self.expect(
             address.is_multiple_of(MIN_BLOCK),
             WarningKind::UnalignedAddress,
@@ -201,6 +206,15 @@ impl Walk<'_> {
         }
         self.state.blocks.insert(address, id);
         id
+    }
+
+    /// A request says which pool its segment is of: small ones never come from the large pool, and
+    /// the other way round (§3.4).
+    fn learn_kind(&mut self, span: Option<SpanId>, requested: u64) {
+        let kind = Settings::pool_kind(self.settings.round(requested));
+        if let Some(span) = span.and_then(|id| self.out.spans.get_mut(id.index())) {
+            span.kind = kind;
+        }
     }
 
     /// Brings the block before `address` in line with a block being handed out there.
@@ -237,75 +251,8 @@ impl Walk<'_> {
                 self.expect(false, WarningKind::InferredSize, index);
             }
             self.out.inferred.insert(id);
+            self.out.uncertain.remove(&id);
         }
-    }
-
-    /// Bytes handed out for a request in `span`, where `hole` bytes are free (§5.1).
-    fn given(&self, span: Option<SpanId>, requested: u64, hole: u64) -> u64 {
-        let rounded = self.settings.round(requested);
-        let Some(remainder) = hole.checked_sub(rounded) else {
-            // Settings that the recording does not name rounded it otherwise, or it overlaps.
-            return hole.max(requested.next_multiple_of(MIN_BLOCK)).min(rounded);
-        };
-        let Some(span) = span.and_then(|span| self.out.spans.get(span.index())) else {
-            return rounded;
-        };
-        let splits = self.settings.splits(
-            span.kind,
-            rounded,
-            remainder,
-            self.settings.expandable_segments,
-        );
-        // An oversize request takes an oversize block whole, if it is not much larger (§4.3(d)).
-        let too_large = self.settings.is_oversize(rounded)
-            && remainder >= self.settings.max_non_split_rounding_bytes;
-        if splits || too_large { rounded } else { hole }
-    }
-
-    /// Free bytes from `address` up to `next`, the next block, or to the end of the segment.
-    fn hole_at(&self, span: Option<SpanId>, address: u64, next: u64) -> u64 {
-        let Some(span) = span.and_then(|span| self.out.spans.get(span.index())) else {
-            return 0;
-        };
-        let mut end = span.end_address();
-        if span.expandable && end < next {
-            let mut last = span;
-            for (_, id) in self.state.spans.range(end..) {
-                match self.out.spans.get(id.index()) {
-                    Some(span) if end < next && last.runs_on_into(span) => {
-                        end = span.end_address();
-                        last = span;
-                    }
-                    _ => break,
-                }
-            }
-        }
-        end.min(next).saturating_sub(address)
-    }
-
-    fn is_span_start(&self, address: u64) -> bool {
-        let Some(&id) = self.state.spans.get(&address) else {
-            return false;
-        };
-        // Pages mapped behind others go on with the free block before them.
-        self.out
-            .spans
-            .get(id.index())
-            .is_some_and(|span| !span.expandable)
-    }
-
-    /// Whether two addresses lie in one segment, or in one run of mapped pages.
-    fn is_same_run(&self, low: u64, high: u64) -> bool {
-        let mut spans = self.state.spans_from(&self.out.spans, low).peekable();
-        while let Some(span) = spans.next() {
-            if span.contains(high) {
-                return true;
-            }
-            if !spans.peek().is_some_and(|after| span.runs_on_into(after)) {
-                return false;
-            }
-        }
-        false
     }
 
     fn grow(&mut self, index: EventIndex, event: &Event) -> SpanId {
@@ -320,7 +267,7 @@ impl Walk<'_> {
             address: event.address,
             end,
             stream: event.stream,
-            kind: kind_of_segment(event.size_bytes),
+            kind: kind_of_segment(self.settings, event.size_bytes),
             pool: event.pool,
             expandable: event.action == Action::SegmentMap,
         };

@@ -12,6 +12,7 @@ mod forward;
 mod layout;
 mod lives;
 mod origin;
+mod sizing;
 mod state;
 mod sums;
 #[cfg(test)]
@@ -59,6 +60,8 @@ pub struct Replay {
     sides: BTreeMap<u32, Side>,
     /// Lives whose size follows from their neighbours alone.
     inferred: BTreeSet<LifeId>,
+    /// Lives from before the record whose size nothing shows.
+    uncertain: BTreeSet<LifeId>,
     /// Lives whose free was asked for before the record began.
     pending_at_start: BTreeSet<LifeId>,
     sums: SumIndex,
@@ -74,7 +77,7 @@ impl Replay {
     #[must_use]
     pub fn new(recording: &Recording, record: &DeviceRecord) -> Self {
         let settings = recording.settings();
-        let origin = origin::walk_back(record);
+        let origin = origin::walk_back(&settings, record);
         let walked = forward::walk(&settings, record, origin);
         let mut replay = Self {
             device: record.device,
@@ -85,6 +88,7 @@ impl Replay {
             subjects: walked.subjects,
             sides: walked.sides,
             inferred: walked.inferred,
+            uncertain: walked.uncertain,
             pending_at_start: walked.pending_at_start,
             sums: SumIndex::default(),
             checkpoints: walked.checkpoints,
@@ -137,7 +141,14 @@ impl Replay {
     /// or a rule.
     #[must_use]
     pub fn is_inferred(&self, life: LifeId) -> bool {
-        self.inferred.contains(&life)
+        self.inferred.contains(&life) || self.uncertain.contains(&life)
+    }
+
+    /// How many blocks were alive before the record, are freed in it, and may be up to 1 MiB larger
+    /// than assumed: what lies behind them was free already, and nothing was handed out there.
+    #[must_use]
+    pub fn uncertain_sizes(&self) -> usize {
+        self.uncertain.len()
     }
 
     /// Whether a life is only waiting for its streams when `applied` events have happened.

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::ids::{EventIndex, PoolId, PoolKind, StreamId};
 use crate::model::{Action, BlockState, Event};
-use crate::settings::SMALL_SEGMENT;
+use crate::settings::{SMALL_SEGMENT, Settings};
 use crate::store::{DeviceRecord, WalkedEvent};
 
 /// What is known at the start of the record.
@@ -46,8 +46,8 @@ pub(super) struct OriginBlock {
     pub(super) pending: bool,
 }
 
-pub(super) fn walk_back(record: &DeviceRecord) -> Origin {
-    let mut walk = Walk::from_end(record);
+pub(super) fn walk_back(settings: &Settings, record: &DeviceRecord) -> Origin {
+    let mut walk = Walk::from_end(settings, record);
     for (index, event) in record.events.walks().rev() {
         walk.undo(record, index, &event);
     }
@@ -61,7 +61,8 @@ pub(super) fn walk_back(record: &DeviceRecord) -> Origin {
     }
 }
 
-struct Walk {
+struct Walk<'a> {
+    settings: &'a Settings,
     blocks: FxHashMap<u64, OriginBlock>,
     /// The block whose free was undone last. Most were handed out shortly before, so most never
     /// get among the others.
@@ -70,8 +71,8 @@ struct Walk {
     survivors: FxHashMap<u32, u64>,
 }
 
-impl Walk {
-    fn from_end(record: &DeviceRecord) -> Self {
+impl<'a> Walk<'a> {
+    fn from_end(settings: &'a Settings, record: &DeviceRecord) -> Self {
         let mut blocks = FxHashMap::default();
         let mut spans = BTreeMap::new();
         for segment in &record.segments {
@@ -101,6 +102,7 @@ impl Walk {
             }
         }
         Self {
+            settings,
             blocks,
             freed: None,
             spans,
@@ -143,12 +145,12 @@ impl Walk {
                 }
             }
             Action::SegmentFree => {
-                let span = whole().map(|event| span_of(&event, false));
+                let span = whole().map(|event| span_of(self.settings, &event, false));
                 self.spans.extend(span.map(|span| (address, span)));
             }
             Action::SegmentMap => self.cut(address, address.saturating_add(event.size_bytes)),
             Action::SegmentUnmap => {
-                let span = whole().map(|event| span_of(&event, true));
+                let span = whole().map(|event| span_of(self.settings, &event, true));
                 self.spans.extend(span.map(|span| (address, span)));
             }
             Action::Snapshot | Action::Oom | Action::Annotate | Action::Unknown => {}
@@ -193,21 +195,23 @@ impl Walk {
     }
 }
 
-fn span_of(event: &Event, expandable: bool) -> OriginSpan {
+fn span_of(settings: &Settings, event: &Event, expandable: bool) -> OriginSpan {
     OriginSpan {
         address: event.address,
         end: event.address.saturating_add(event.size_bytes),
         stream: event.stream,
-        kind: kind_of_segment(event.size_bytes),
+        kind: kind_of_segment(settings, event.size_bytes),
         pool: event.pool,
         expandable,
     }
 }
 
-/// The pool of a segment or mapped range that only its size tells: the small pool's are 2 MiB
-/// each, the large pool's are never that small (§1).
-pub(super) fn kind_of_segment(size_bytes: u64) -> PoolKind {
-    if size_bytes == SMALL_SEGMENT {
+/// The pool of a segment or mapped range that only its size tells: the large pool's pages are
+/// larger than any segment or page of the small pool, and its segments are no fewer bytes (§1).
+pub(super) fn kind_of_segment(settings: &Settings, size_bytes: u64) -> PoolKind {
+    let is_small = size_bytes == SMALL_SEGMENT
+        || settings.expandable_segments && !size_bytes.is_multiple_of(settings.large_segment_bytes);
+    if is_small {
         PoolKind::Small
     } else {
         PoolKind::Large

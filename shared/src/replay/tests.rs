@@ -58,7 +58,7 @@ fn segment(stream: StreamId, address: u64, size_bytes: u64, live: &[Live]) -> Se
         address,
         size_bytes,
         stream,
-        kind: origin::kind_of_segment(size_bytes),
+        kind: origin::kind_of_segment(&Settings::default(), size_bytes),
         pool: Some(PoolId::DEFAULT),
         expandable: false,
         stack: StackId(0),

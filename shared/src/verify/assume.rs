@@ -110,7 +110,9 @@ fn explain<'a>(before: &Walk<'a>, operation: Operation, assumed: &mut Assumed) -
                 return Some(walk);
             }
         }
-        Operation::Free | Operation::Note | Operation::CutOff => return None,
+        Operation::Free | Operation::Completion | Operation::Note | Operation::CutOff => {
+            return None;
+        }
     }
     if assumed.settings.len() >= MOST_SETTINGS {
         return None;
@@ -234,7 +236,8 @@ fn report(
         predicted: None,
         candidates: Vec::new(),
     }));
-    let is_guessed = !assumed.settings.is_empty() || assumed.pools > 0;
+    let uncertain = walk.replay.uncertain_sizes() as u64;
+    let is_guessed = !assumed.settings.is_empty() || assumed.pools > 0 || uncertain > 0;
     let verdict = if first_mismatch.is_some() && !is_guessed {
         Verdict::Disagrees
     } else if first_mismatch.is_some() || cut_off > 0 || !assumed.settings.is_empty() {
@@ -250,6 +253,7 @@ fn report(
         matched: u64::from(walk.at),
         unexplained: events - u64::from(walk.at),
         first_mismatch,
+        uncertain_sizes: uncertain,
         assumed_pools: assumed.pools,
         assumed_settings: assumed.settings,
     }

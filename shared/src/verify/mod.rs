@@ -6,8 +6,10 @@
 //! Start with [`verify`].
 
 mod assume;
+mod check;
 mod end;
 mod expected;
+mod reserved;
 mod walk;
 mod why;
 
@@ -29,8 +31,8 @@ pub enum Verdict {
     Agrees,
     /// An event differs from the prediction.
     Disagrees,
-    /// Nothing contradicts, but something cannot be known: pools that events do not name, or
-    /// settings that changed on the way.
+    /// Nothing contradicts, but something cannot be known: pools that events do not name, settings
+    /// that changed on the way, or the size of a block from before the record.
     Incomplete,
     /// No allocator can have done this: addresses that are no multiples of 512, overlaps, sums
     /// that do not add up.
@@ -68,6 +70,8 @@ pub struct DeviceAgreement {
     pub unexplained: u64,
     /// The first that is not.
     pub first_mismatch: Option<Mismatch>,
+    /// Blocks from before the record that may be up to 1 MiB larger than assumed.
+    pub uncertain_sizes: u64,
     /// Requests that agree only if they went to a pool that no event names.
     pub assumed_pools: u64,
     /// Places where the recording agrees only if the settings changed there.
@@ -143,6 +147,7 @@ fn impossible(record: &DeviceRecord, replay: &Replay) -> DeviceAgreement {
         matched,
         unexplained: events - matched,
         first_mismatch: None,
+        uncertain_sizes: 0,
         assumed_pools: 0,
         assumed_settings: Vec::new(),
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::allocator::{
-    Allocator, BlockId, Recorded, Request, SeedError, SegmentReport, Sink, Step, Stream, TraceEvent,
+    Allocator, BlockId, Recorded, Request, SeedError, SegmentReport, Sink, Stream, TraceEvent,
 };
 use crate::ids::{EventIndex, LifeId, PoolId};
 use crate::model::{Action, BlockState};
@@ -14,7 +14,9 @@ use crate::recorded::run_report;
 use crate::replay::{Cursor, Replay, SpanId};
 use crate::store::{DeviceRecord, Recording};
 use crate::verify::Mismatch;
+use crate::verify::check::Check;
 use crate::verify::expected::{DEVICE, Expected, trace_event};
+use crate::verify::reserved::reserved_ranges;
 use crate::warning::WarningKind;
 
 /// Handles from here on stand for streams that a block was used on, which the record does not
@@ -30,6 +32,8 @@ pub(super) struct Walk<'a> {
     pub(super) allocator: Allocator<Recorded<Expected<'a>>>,
     /// Live blocks by address.
     blocks: FxHashMap<u64, BlockId>,
+    /// Event that the walk began at.
+    start: u32,
     /// Events met so far.
     pub(super) at: u32,
     /// Pools of spans as they were assumed, where the record does not name them.
@@ -49,6 +53,8 @@ pub(super) enum Operation {
     },
     /// A free.
     Free,
+    /// The second half of a free whose first half came just before the record.
+    Completion,
     /// Releases that no request explains.
     Flush,
     /// An event that is no operation.
@@ -82,6 +88,7 @@ impl<'a> Walk<'a> {
             replay,
             allocator: Allocator::new(replay.settings().clone(), driver, 1),
             blocks: FxHashMap::default(),
+            start: cursor.applied(),
             at: cursor.applied(),
             assumed_pools: BTreeMap::new(),
             private_pools: Vec::new(),
@@ -104,7 +111,9 @@ impl<'a> Walk<'a> {
                 self.private_pools.push(pool);
             }
         }
-        self.blocks = self.allocator.seed(&segments, &[])?.into_iter().collect();
+        let reserved = reserved_ranges(self.replay, cursor.applied());
+        let held = self.allocator.seed(&segments, &reserved)?;
+        self.blocks = held.into_iter().collect();
         // Blocks that wait for their streams were freed before.
         let pending: Vec<LifeId> = cursor
             .state()
@@ -116,6 +125,9 @@ impl<'a> Walk<'a> {
             })
             .collect();
         for life in pending.into_iter().filter_map(|id| self.replay.life(id)) {
+            if life.ended() == Some(EventIndex(self.start)) {
+                continue;
+            }
             if let Some(&block) = self.blocks.get(&life.address) {
                 self.free_later(block, life.ended(), &mut ());
             }
@@ -131,6 +143,9 @@ impl<'a> Walk<'a> {
     pub(super) fn operation(&self) -> Operation {
         let mut releases = false;
         let mut grew = false;
+        if self.at == self.start && self.action(self.at) == Some(Action::FreeCompleted) {
+            return Operation::Completion;
+        }
         for index in self.at..self.replay.events() {
             match self.action(index) {
                 Some(Action::Alloc | Action::Oom) => return self.malloc_or_flush(index + 1),
@@ -195,6 +210,7 @@ impl<'a> Walk<'a> {
         match operation {
             Operation::Malloc { end } => self.malloc(end, way, &mut check),
             Operation::Free => self.free(&mut check),
+            Operation::Completion => self.complete(&mut check),
             Operation::Flush => self.flush(way, &mut check),
             Operation::Note | Operation::CutOff => check.at += 1,
         }
@@ -293,6 +309,22 @@ impl<'a> Walk<'a> {
                 .life_of(Action::FreeRequested, EventIndex(self.at));
             let ended = life.and_then(|life| self.replay.life(life)?.ended());
             self.free_later(block, ended, check);
+        }
+    }
+
+    fn complete<S: Sink>(&mut self, check: &mut Check<'_, S>) {
+        let wanted = self.recorded(self.at);
+        let block = wanted.and_then(|wanted| self.blocks.remove(&wanted.address));
+        let mut events = Vec::new();
+        if let Some(block) = block {
+            // The block is live: it was just taken from those that are.
+            let _ = self.allocator.free(block, &mut events);
+        }
+        let completions = events
+            .into_iter()
+            .filter(|event: &TraceEvent| event.action == Action::FreeCompleted);
+        for event in completions {
+            check.event(event);
         }
     }
 
@@ -413,46 +445,5 @@ impl<'a> Walk<'a> {
         let first = fit.saturating_sub(8);
         let near = blocks.into_iter().skip(first).take(16);
         near.map(|(size, address)| (address, size)).collect()
-    }
-}
-
-/// Holds events against the record as they are emitted.
-struct Check<'a, S> {
-    recording: &'a Recording,
-    record: &'a DeviceRecord,
-    at: u32,
-    first_mismatch: Option<(u32, Option<TraceEvent>)>,
-    sink: &'a mut S,
-}
-
-impl<'a, S> Check<'a, S> {
-    fn new(recording: &'a Recording, record: &'a DeviceRecord, at: u32, sink: &'a mut S) -> Self {
-        Self {
-            recording,
-            record,
-            at,
-            first_mismatch: None,
-            sink,
-        }
-    }
-}
-
-impl<S: Sink> Sink for Check<'_, S> {
-    const EXPLAINS: bool = S::EXPLAINS;
-
-    fn event(&mut self, event: TraceEvent) {
-        self.sink.event(event);
-        if self.first_mismatch.is_some() {
-            return;
-        }
-        if trace_event(self.recording, self.record, self.at) == Some(event) {
-            self.at += 1;
-        } else {
-            self.first_mismatch = Some((self.at, Some(event)));
-        }
-    }
-
-    fn step(&mut self, step: Step) {
-        self.sink.step(step);
     }
 }
