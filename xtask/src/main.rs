@@ -4,6 +4,7 @@ mod check;
 mod need;
 mod page;
 mod shell;
+mod tidy;
 
 use anyhow::{Result, bail};
 
@@ -15,6 +16,7 @@ usage: cargo xtask COMMAND
   test             formatting, lints for both targets, all Rust tests, and the page's tests in
                    headless Chromium
   bench            measure the allocator on recorded lists, in release mode
+  tidy             check length of files, layers of `shared`, notes without a name
   dist             leave a static site in dist/ that any static host serves
   page [--dev]     build the page only into dist/ (--dev: quick to build, large and slow)
 ";
@@ -26,6 +28,7 @@ fn main() -> Result<()> {
         ["run", for_server @ ..] => run(for_server),
         ["test"] => check::test(),
         ["bench"] => shell::cargo(["bench", "--package", "tests", "--bench", "allocator"]),
+        ["tidy"] => tidy::tidy(),
         ["dist"] => page::dist(),
         ["page"] => page::build(page::Profile::Page),
         ["page", "--dev"] => page::build(page::Profile::Dev),
