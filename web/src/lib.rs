@@ -4,6 +4,7 @@
 //! answers view queries about it. Which of the two is told by the kind of global scope.
 
 mod draw;
+mod feature;
 mod keys;
 mod platform;
 mod session;

@@ -294,6 +294,11 @@ impl Stage {
         });
     }
 
+    /// Asks about the recording, beside what the pictures ask in each frame.
+    pub(crate) fn ask(&self, query: Query, handler: impl FnOnce(Reply) + 'static) {
+        self.host.ask(query, handler);
+    }
+
     /// Selects a life or an address, or nothing.
     pub(crate) fn select(&self, selection: Option<Selection>) {
         {

@@ -5,6 +5,7 @@ use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
 use super::warnings::WarningsButton;
+use crate::feature::whatif::WhatIfButton;
 use crate::session::bell::{Topic, use_bell};
 use crate::session::{SessionContext, Tab};
 use crate::text;
@@ -44,6 +45,7 @@ pub(crate) fn Toolbar(props: &ToolbarProps) -> Html {
             </nav>
             <DevicePicker />
             <AgreementBadge />
+            <WhatIfButton />
             <WarningsButton />
             <span class="bar-space" />
             <LanguageSwitch />

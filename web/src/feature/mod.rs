@@ -1,0 +1,3 @@
+//! Whole features, each with its own view model and components.
+
+pub(crate) mod whatif;
