@@ -1,3 +1,4 @@
 //! Whole features, each with its own view model and components.
 
+pub(crate) mod diagnosis;
 pub(crate) mod whatif;

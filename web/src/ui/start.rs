@@ -4,6 +4,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{DragEvent, HtmlInputElement};
 use yew::prelude::*;
 
+use crate::feature::diagnosis::Diagnosis;
 use crate::session::bell::{Topic, use_bell};
 use crate::session::gallery::{BuiltIn, built_ins};
 use crate::session::{SessionContext, files};
@@ -25,6 +26,7 @@ pub(crate) fn Start() -> Html {
                 <p class="wanted" id="wanted">{ text::start_wanted(name) }</p>
             }
             <DropZone />
+            <Diagnosis />
             if !served.is_empty() {
                 <h2>{ text::start_served() }</h2>
                 <ul class="gallery" id="served">
