@@ -6,6 +6,8 @@ mod page;
 mod shell;
 mod tidy;
 
+use std::path::PathBuf;
+
 use anyhow::{Result, bail};
 
 const USAGE: &str = "\
@@ -15,7 +17,8 @@ usage: cargo xtask COMMAND
                    (ARGUMENTS go to `vramscope serve`: recordings, --port N, …)
   test             formatting, lints for both targets, all Rust tests, and the page's tests in
                    headless Chromium
-  bench            measure the allocator on recorded lists, in release mode
+  bench            measure in release mode: how fast a long recording opens, natively and in
+                   Chromium, beside CPython; and the allocator on recorded lists
   tidy             check length of files, layers of `shared`, notes without a name
   dist             leave a static site in dist/ that any static host serves
   page [--dev]     build the page only into dist/ (--dev: quick to build, large and slow)
@@ -27,7 +30,7 @@ fn main() -> Result<()> {
     match arguments.as_slice() {
         ["run", for_server @ ..] => run(for_server),
         ["test"] => check::test(),
-        ["bench"] => shell::cargo(["bench", "--package", "tests", "--bench", "allocator"]),
+        ["bench"] => bench(),
         ["tidy"] => tidy::tidy(),
         ["dist"] => page::dist(),
         ["page"] => page::build(page::Profile::Page),
@@ -43,8 +46,28 @@ fn main() -> Result<()> {
 
 /// Builds everything in release mode and serves the app until it is stopped.
 fn run(for_server: &[&str]) -> Result<()> {
+    let binary = build_all()?;
+    shell::run(shell::command(binary).arg("serve").args(for_server))
+}
+
+/// Builds everything in release mode and measures it.
+fn bench() -> Result<()> {
+    let browser = need::browser()?;
+    let binary = build_all()?;
+    shell::cargo(["build", "--package", "tests", "--bin", "measure"])?;
+    let measure = shell::target_directory().join("debug").join("measure");
+    shell::run(
+        shell::command(measure)
+            .arg(binary)
+            .env("CHROME", browser.chrome)
+            .env("CHROMEDRIVER", browser.chromedriver),
+    )?;
+    shell::cargo(["bench", "--package", "tests", "--bench", "allocator"])
+}
+
+/// The page, and the command line with the page inside; where that lies.
+fn build_all() -> Result<PathBuf> {
     page::build(page::Profile::Page)?;
     shell::cargo(["build", "--release", "--package", "native"])?;
-    let binary = shell::target_directory().join("release").join("vramscope");
-    shell::run(shell::command(binary).arg("serve").args(for_server))
+    Ok(shell::target_directory().join("release").join("vramscope"))
 }
