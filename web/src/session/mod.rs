@@ -399,6 +399,10 @@ impl Session {
     }
 
     fn write_link(&self) {
+        if self.active_tab().is_some() && self.stage().is_none() {
+            // On its way: the address still says which view of it is wanted.
+            return;
+        }
         let wanted = self.wanted.borrow().clone().unwrap_or_default();
         let mut link = if self.active_tab().is_some() {
             Link::default()

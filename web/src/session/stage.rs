@@ -103,7 +103,7 @@ impl Stage {
             curve_columns: 0,
             finest_bytes: 0,
             is_dirty: true,
-            is_link_stale: false,
+            is_link_stale: true,
             map_scale: None,
             map_layout: Rc::default(),
             slots: Default::default(),
