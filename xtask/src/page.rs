@@ -123,7 +123,8 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
+/// All files in a folder and its folders, in no order.
+pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
