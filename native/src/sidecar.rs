@@ -123,10 +123,13 @@ mod tests {
         assert_eq!(environment.card.limit_bytes, Some(4503));
         assert_eq!(environment.card.base_free_bytes, Some(72_048));
         assert_eq!(recording.marks.len(), 1);
-        assert_eq!(
-            recording.extra_json,
-            r#"{"extra":{"observer":[[0,7,4503,9]]},"workload":"oom"}"#
-        );
+        // The order of keys says nothing.
+        let extra: Value = serde_json::from_str(&recording.extra_json).expect("JSON");
+        let expected = serde_json::json!({
+            "extra": {"observer": [[0, 7, 4503, 9]]},
+            "workload": "oom",
+        });
+        assert_eq!(extra, expected);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 use shared::ids::EventIndex;
 use shared::model::BlockState;
-use shared::query::{Axis, Engine, Query, Reply, Series};
+use shared::query::{Axis, Effect, Engine, Query, Reply, Series};
 use shared::replay::{Cursor, FlushKind, Replay, Sums};
 use shared::store::{DeviceRecord, Recording};
 use shared::warning::WarningKind;
@@ -348,4 +348,38 @@ fn a_map_says_what_empty_cache_would_return() {
             .sum();
         assert_eq!(map.summary.releasable + map.summary.pinned, cached);
     }
+}
+
+#[test]
+fn an_oom_names_the_limit_that_forbade_it() {
+    let mut recording = built_in("oom.default");
+    let limit = recording.environment.card.limit_bytes;
+    assert!(limit.is_some(), "the run was limited to 3 % of the card");
+    let over_limit = |recording: &Recording| {
+        let mut engine = Engine::new(recording.clone());
+        let Reply::Overview(overview) = engine.answer(&Query::Overview) else {
+            panic!("every recording has an overview");
+        };
+        let (device, at) = (overview.devices[0].device, overview.devices[0].ooms[0]);
+        let Reply::Step(step) = engine.answer(&Query::Step { device, at }) else {
+            panic!("the event is there");
+        };
+        let Effect::OutOfMemory {
+            segment_bytes,
+            over_limit_bytes,
+            ..
+        } = step.effect
+        else {
+            panic!("the event is an OOM: {:?}", step.effect);
+        };
+        assert!(step.before.reserved + segment_bytes > limit.unwrap_or(u64::MAX));
+        over_limit_bytes
+    };
+    assert_eq!(over_limit(&recording), limit);
+    recording.environment.card.limit_bytes = None;
+    assert_eq!(
+        over_limit(&recording),
+        None,
+        "an unknown limit is not guessed"
+    );
 }

@@ -336,6 +336,8 @@ pub enum Effect {
         segment_bytes: u64,
         /// Free bytes that the driver reported.
         device_free_bytes: u64,
+        /// The limit that forbade it, where one is known and did; the driver was not asked then.
+        over_limit_bytes: Option<u64>,
         /// The largest cached block in the pool and stream of the request.
         largest_cached_bytes: u64,
     },

@@ -147,14 +147,23 @@ fn out_of_memory(scope: &mut Scope<'_>, at: EventIndex, event: &Event) -> Effect
     let largest = map::shelf(scope, at)
         .map(|shelf| map::cached_blocks(scope, &shelf))
         .and_then(|blocks| blocks.last().map(|block| block.size_bytes));
+    let segment_bytes = scope
+        .device
+        .replay
+        .settings()
+        .segment_bytes(event.size_bytes);
+    let replay = &scope.device.replay;
+    let held = replay
+        .sums()
+        .at(replay, &scope.record.events, at.0)
+        .reserved;
+    let limit = scope.recording.environment.card.limit_bytes;
     Effect::OutOfMemory {
         rounded_bytes: event.size_bytes,
-        segment_bytes: scope
-            .device
-            .replay
-            .settings()
-            .segment_bytes(event.size_bytes),
+        segment_bytes,
         device_free_bytes: event.address,
+        // The limit counts what the driver would be asked for (§4.6(b)).
+        over_limit_bytes: limit.filter(|&limit| held.saturating_add(segment_bytes) > limit),
         largest_cached_bytes: largest.unwrap_or(0),
     }
 }

@@ -28,6 +28,7 @@ flush-retry = the driver had refused a request, so the cache was emptied to try 
 flush-garbage-collection = garbage collection before a new segment
 flush-oversize = oversize blocks are released before a new one
 flush-pool-dropped = its private pool was dropped
+step-oom-limit = **out of memory**: { $rounded } were wanted; { $held } are held, and { $segment } more would pass the limit of { $limit }. The largest cached block that could have served is { $largest }.
 step-oom = **out of memory**: { $rounded } were wanted, the driver was asked for { $segment } and had { $free } free; the largest cached block that could have served is { $largest }.
 step-snapshot = a snapshot was taken here; nothing changes.
 step-annotation = a note of the program: { $note }

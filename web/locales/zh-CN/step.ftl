@@ -28,6 +28,7 @@ flush-retry = 驱动拒绝了请求，因此清空缓存后重试
 flush-garbage-collection = 申请新段之前的垃圾回收
 flush-oversize = 申请新块之前先释放超大块
 flush-pool-dropped = 所属私有池已销毁
+step-oom-limit = **显存不足**：需要 { $rounded }；已持有 { $held }，再申请 { $segment } 就会超过 { $limit } 的上限。可用的最大缓存块为 { $largest }。
 step-oom = **显存不足**：需要 { $rounded }，向驱动申请 { $segment }，而驱动仅剩 { $free }；可用的最大缓存块为 { $largest }。
 step-snapshot = 此处拍摄了快照，状态不变。
 step-annotation = 程序的注记：{ $note }

@@ -63,17 +63,7 @@ pub(crate) fn sentence(step: &Step, streams: &[StreamView]) -> String {
             let sentence = text::step_unmapped(place, format::size(step.size_bytes));
             format!("{sentence}{}", why(flush, nth, of, burst_bytes))
         }
-        Effect::OutOfMemory {
-            rounded_bytes,
-            segment_bytes,
-            device_free_bytes,
-            largest_cached_bytes,
-        } => text::step_oom(
-            format::size(device_free_bytes),
-            format::size(largest_cached_bytes),
-            format::size(rounded_bytes),
-            format::size(segment_bytes),
-        ),
+        Effect::OutOfMemory { .. } => out_of_memory(step),
         Effect::Nothing => match step.action {
             Action::Snapshot => text::step_snapshot(),
             Action::Annotate => text::step_annotation(step.notes.join(", ")),
@@ -145,6 +135,28 @@ fn allocated(step: &Step, place: &str) -> String {
         }
     };
     format!("{asked} → {took}")
+}
+
+fn out_of_memory(step: &Step) -> String {
+    let Effect::OutOfMemory {
+        rounded_bytes,
+        segment_bytes,
+        device_free_bytes,
+        over_limit_bytes,
+        largest_cached_bytes,
+    } = step.effect
+    else {
+        return String::new();
+    };
+    let largest = format::size(largest_cached_bytes);
+    let (rounded, segment) = (format::size(rounded_bytes), format::size(segment_bytes));
+    match over_limit_bytes {
+        None => text::step_oom(format::size(device_free_bytes), largest, rounded, segment),
+        Some(limit) => {
+            let held = format::size(step.before.reserved);
+            text::step_oom_limit(held, largest, format::size(limit), rounded, segment)
+        }
+    }
 }
 
 fn merged(before_bytes: u64, after_bytes: u64) -> String {
