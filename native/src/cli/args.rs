@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::{simulate::SimulateArguments, whatif::WhatIfArguments};
+use super::{run::RunArguments, simulate::SimulateArguments, whatif::WhatIfArguments};
 
 /// The port that the app is served on unless it is taken.
 const DEFAULT_PORT: u16 = 7860;
@@ -22,6 +22,7 @@ pub(crate) enum Command {
     Convert(ConvertArguments),
     Explain(ExplainArguments),
     Info(InfoArguments),
+    Run(Box<RunArguments>),
     Serve(ServeArguments),
     Simulate(Box<SimulateArguments>),
     Verify(VerifyArguments),

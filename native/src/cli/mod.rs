@@ -4,6 +4,7 @@ pub(crate) mod args;
 mod convert;
 mod explain;
 mod info;
+mod run;
 mod serve;
 mod simulate;
 mod verify;
@@ -19,6 +20,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),

@@ -143,12 +143,7 @@ fn write_all(arguments: &SimulateArguments, simulated: &Simulated) -> Result<()>
     let summary = arguments.summary.as_ref();
     let summary = summary.or(nothing_asked.then_some(&stdout));
     if let Some(path) = &arguments.events {
-        let mut lines = Vec::new();
-        for event in &simulated.events {
-            serde_json::to_writer(&mut lines, &EventLine::of(event))?;
-            lines.push(b'\n');
-        }
-        write(path, &lines)?;
+        write(path, &event_lines(&simulated.events)?)?;
     }
     if let Some(path) = &arguments.stats {
         let entries = simulated.statistics.entries().into_iter();
@@ -163,6 +158,16 @@ fn write_all(arguments: &SimulateArguments, simulated: &Simulated) -> Result<()>
         write(path, text.as_bytes())?;
     }
     Ok(())
+}
+
+/// Events as lines of JSON.
+pub(super) fn event_lines(events: &[TraceEvent]) -> Result<Vec<u8>> {
+    let mut lines = Vec::new();
+    for event in events {
+        serde_json::to_writer(&mut lines, &EventLine::of(event))?;
+        lines.push(b'\n');
+    }
+    Ok(lines)
 }
 
 /// An event in the words of PyTorch's snapshots.
@@ -190,11 +195,11 @@ impl EventLine {
     }
 }
 
-fn is_stdout(path: &Path) -> bool {
+pub(super) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     if is_stdout(path) {
         let mut stdout = io::stdout().lock();
         let written = stdout.write_all(bytes).and_then(|()| stdout.flush());

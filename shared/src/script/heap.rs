@@ -68,13 +68,14 @@ impl Heap {
             .map(|(at, node)| (id_of(node), at))
             .collect();
         let reachable = reachable(&alive, &index);
-        let garbage: Vec<_> = alive
+        let garbage: Vec<Weak<dyn Node>> = alive
             .into_iter()
             .zip(reachable)
-            .filter_map(|(node, reachable)| (!reachable).then_some(node))
+            .filter_map(|(node, reachable)| (!reachable).then(|| Rc::downgrade(&node)))
             .collect();
         let count = garbage.len();
-        for node in garbage {
+        // What clearing one lets go of is gone before its turn comes.
+        for node in garbage.iter().filter_map(Weak::upgrade) {
             node.clear();
         }
         count

@@ -17,6 +17,7 @@ mod lower;
 mod machine;
 mod native;
 mod playground;
+mod recording;
 mod source;
 mod text;
 mod torch;

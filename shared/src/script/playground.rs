@@ -20,6 +20,9 @@ pub struct Options {
     pub settings: String,
     /// The card.
     pub card: CardSize,
+    /// Addresses of the first segments, in their order, to be compared with a recording: where
+    /// memory lies is the driver's choice. Empty for addresses as a driver is likely to choose.
+    pub addresses: Vec<u64>,
     /// What the script may use up.
     pub limits: Limits,
 }
@@ -32,6 +35,7 @@ impl Default for Options {
                 capacity_bytes: 24 * GIB,
                 others_bytes: 0,
             },
+            addresses: Vec::new(),
             limits: Limits::default(),
         }
     }
@@ -81,7 +85,7 @@ pub struct Placed {
 /// ```
 #[derive(Debug)]
 pub struct Playground {
-    machine: Machine,
+    pub(super) machine: Machine,
     settings: String,
     end: Option<Step>,
 }
@@ -94,7 +98,7 @@ impl Playground {
     pub fn new(script: &str, options: &Options) -> Result<Self, ScriptError> {
         let source = Rc::new(Source::new(script, &options.limits)?);
         let code = lower(&source, &options.limits)?;
-        let gpu = Rc::new(Gpu::new(options.card));
+        let gpu = Rc::new(Gpu::new(options.card, options.addresses.clone()));
         let mut machine = Machine::new(source, code, gpu, options.limits);
         if !options.settings.is_empty() {
             let settings = Value::text(&options.settings);

@@ -202,6 +202,13 @@ pub(super) fn drop_backwards(items: Vec<Value>) {
     }
 }
 
+/// Defaults and closure are tuples in CPython: they let go of their last item first.
+impl Drop for Function {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
 impl Drop for Instance {
     fn drop(&mut self) {
         let attributes = std::mem::take(self.attributes.get_mut());
@@ -384,12 +391,12 @@ impl Node for Function {
     }
 
     fn clear(&self) {
-        let taken = (
-            self.defaults.take(),
-            self.keyword_defaults.take(),
-            self.closure.take(),
-        );
-        drop(taken);
+        drop_backwards(self.defaults.take());
+        drop(self.keyword_defaults.take());
+        let mut closure = self.closure.take();
+        while let Some(cell) = closure.pop() {
+            drop(cell);
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 import torch
 
 s = torch.cuda.Stream()
+torch.cuda._sleep(10)
+torch.cuda.synchronize()
 a = torch.empty(1_000_000, device="cuda")
 with torch.cuda.stream(s):
     b = torch.empty(1_000_000, device="cuda")
@@ -14,8 +16,8 @@ print(torch.cuda.memory_reserved())
 e = torch.zeros(1_000_000, device="cuda")
 s.wait_stream(torch.cuda.current_stream())
 with torch.cuda.stream(s):
-    torch.cuda._sleep(2_000_000_000)
     e.mul_(2)
+    torch.cuda._sleep(2_000_000_000)
 e.record_stream(s)
 del e
 f = torch.empty(1_000_000, device="cuda")

@@ -4,9 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::card::Card;
 use crate::allocator::{
-    Allocator, At, BlockId, CardSize, Driver, MallocError, PoolError, PoolOptions, Request,
-    SimulatedCard, Stream, TraceEvent,
+    Allocator, At, BlockId, CardSize, Driver, MallocError, PoolError, PoolOptions, Request, Stream,
+    TraceEvent,
 };
 use crate::ids::{DeviceIndex, PoolId};
 use crate::script::heap::{Node, NodeId};
@@ -19,6 +20,7 @@ pub(crate) const DEVICE: DeviceIndex = DeviceIndex(0);
 #[derive(Debug)]
 pub(crate) struct Gpu {
     size: CardSize,
+    addresses: Vec<u64>,
     state: RefCell<State>,
     count: Cell<usize>,
     current: Cell<Stream>,
@@ -27,16 +29,17 @@ pub(crate) struct Gpu {
 
 #[derive(Debug, Default)]
 struct State {
-    allocator: Option<Allocator<SimulatedCard>>,
+    allocator: Option<Allocator<Card>>,
     events: Vec<TraceEvent>,
     /// Streams with work that nobody has waited for.
     busy: BTreeSet<Stream>,
 }
 
 impl Gpu {
-    pub(crate) fn new(size: CardSize) -> Self {
+    pub(crate) fn new(size: CardSize, addresses: Vec<u64>) -> Self {
         Self {
             size,
+            addresses,
             state: RefCell::default(),
             count: Cell::new(0),
             current: Cell::new(Stream(0)),
@@ -49,7 +52,7 @@ impl Gpu {
         let mut state = self.state.borrow_mut();
         if state.allocator.is_none() {
             let settings = Settings::parse(settings)?;
-            let card = SimulatedCard::new(&[self.size]);
+            let card = Card::new(self.size, &self.addresses);
             state.allocator = Some(Allocator::new(settings, card, 1));
         }
         Ok(())
@@ -74,7 +77,7 @@ impl Gpu {
     /// Works on the allocator; `None` before it is made.
     pub(crate) fn with<T>(
         &self,
-        work: impl FnOnce(&mut Allocator<SimulatedCard>, &mut Vec<TraceEvent>) -> T,
+        work: impl FnOnce(&mut Allocator<Card>, &mut Vec<TraceEvent>) -> T,
     ) -> Option<T> {
         let mut state = self.state.borrow_mut();
         let State {

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod arithmetic;
+mod card;
 mod cuda;
 mod dtype;
 mod elementwise;
