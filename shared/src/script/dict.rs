@@ -97,7 +97,7 @@ fn hash_value<H: Hasher>(value: &Value, state: &mut H) {
         Value::Type(kind) => kind.name().hash(state),
         Value::Module(name) => name.hash(state),
         other => match number(other) {
-            Some(number) if number == 0.0 => 0.hash(state),
+            Some(0.0) => 0.hash(state),
             Some(number) => number.to_bits().hash(state),
             None => other.identity().hash(state),
         },

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use serde_json::json;
 use shared::model::Action;
+use shared::query::Engine;
 use tests::browser::{Page, Visit};
 use tests::fixture;
 
@@ -78,9 +79,18 @@ fn main() -> Result<()> {
         "  page, longest task while scrubbing    {:6.0} ms",
         opened.longest_scrubbing_ms
     );
+    // A frame of the screen is in each, since only a frame shows what was found.
+    println!(
+        "  page, any event found and drawn       {:6.0} ms, p95 {:.0} ms",
+        opened.seek_p50_ms, opened.seek_p95_ms
+    );
     println!(
         "  page, JavaScript heap                 {:6.1} MB",
         opened.heap_bytes / 1e6
+    );
+    println!(
+        "  engine, all it holds                  {:6.1} MB",
+        engine_bytes(&long)? as f64 / 1e6
     );
     Ok(())
 }
@@ -132,6 +142,12 @@ fn native_open(binary: &Path, file: &Path) -> Result<Duration> {
     Ok(start.elapsed())
 }
 
+/// What the engine holds for a recording, in the page's worker as here.
+fn engine_bytes(file: &Path) -> Result<usize> {
+    let recording = shared::read::read_all(&std::fs::read(file)?)?;
+    Ok(Engine::new(recording).memory_bytes())
+}
+
 /// Requests and frees of a recording: what the allocator is asked to do.
 fn operations(file: &Path) -> Result<usize> {
     let recording = shared::read::read_all(&std::fs::read(file)?)?;
@@ -150,6 +166,10 @@ struct Opened {
     longest_opening_ms: f64,
     #[serde(default)]
     longest_scrubbing_ms: f64,
+    #[serde(default)]
+    seek_p50_ms: f64,
+    #[serde(default)]
+    seek_p95_ms: f64,
     #[serde(default)]
     heap_bytes: f64,
 }
@@ -191,6 +211,37 @@ const WATCH: &str = "
     true
 ";
 
+/// Goes to 200 events all over the recording, one after the other, and waits each time until the
+/// sentence and the pictures are those of that event.
+const SEEK: &str = "
+    const slider = document.querySelector('#slider');
+    const sentence = document.querySelector('#sentence');
+    const times = [];
+    const seek = () => {
+        const at = Math.floor(Number(slider.max) * ((times.length * 73 + 11) % 200) / 200);
+        const start = performance.now();
+        slider.value = at;
+        slider.dispatchEvent(new Event('input', { bubbles: true }));
+        const look = () => {
+            if (sentence.dataset.at !== slider.value) {
+                requestAnimationFrame(look);
+                return;
+            }
+            times.push(performance.now() - start);
+            if (times.length < 200) {
+                requestAnimationFrame(seek);
+            } else {
+                times.sort((one, other) => one - other);
+                self.watch.seek_p50_ms = times[100];
+                self.watch.seek_p95_ms = times[190];
+            }
+        };
+        look();
+    };
+    seek();
+    true
+";
+
 /// Moves the slider to another event in each of 300 frames.
 const SCRUB: &str = "
     const slider = document.querySelector('#slider');
@@ -214,6 +265,11 @@ async fn open_in_page(page: &Page) -> Result<Opened> {
     page.drop_recording(".drop-zone", 0, "long.pickle").await?;
     page.until("self.watch.agrees_ms").await?;
     let mut opened: Opened = page.value("self.watch").await?;
+    page.value::<bool>(&format!("(() => {{ {SEEK}; return true; }})()"))
+        .await?;
+    page.until("self.watch.seek_p95_ms").await?;
+    opened.seek_p50_ms = page.value("self.watch.seek_p50_ms").await?;
+    opened.seek_p95_ms = page.value("self.watch.seek_p95_ms").await?;
     page.value::<bool>(&format!("(() => {{ {SCRUB}; return true; }})()"))
         .await?;
     page.until("self.watch.scrubbed").await?;

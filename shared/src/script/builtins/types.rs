@@ -17,9 +17,9 @@ impl Machine {
         let first = args.positional.first();
         match (kind, first) {
             (NativeType::Int, None) => Ok(Value::Int(0)),
-            (NativeType::Int, Some(value)) => self.to_int(value, args.get(1, "base")),
+            (NativeType::Int, Some(value)) => self.int_of(value, args.get(1, "base")),
             (NativeType::Float, None) => Ok(Value::Float(0.0)),
-            (NativeType::Float, Some(value)) => self.to_float(value),
+            (NativeType::Float, Some(value)) => self.float_of(value),
             (NativeType::Bool, None) => Ok(Value::Bool(false)),
             (NativeType::Bool, Some(value)) => Ok(Value::Bool(self.truth(value)?)),
             (NativeType::Str, None) => Ok(Value::text("")),
@@ -43,8 +43,8 @@ impl Machine {
                 }
                 Ok(Value::Set(set))
             }
-            (NativeType::Dict, _) => self.to_dict(args),
-            (NativeType::Range, _) => self.to_range(args),
+            (NativeType::Dict, _) => self.dict_of(args),
+            (NativeType::Range, _) => self.range_of(args),
             (NativeType::Slice, _) => {
                 let mut parts = args.positional.iter().cloned();
                 let mut next = || parts.next().unwrap_or(Value::None);
@@ -92,7 +92,7 @@ impl Machine {
         }
     }
 
-    fn to_int(&mut self, value: &Value, base: Option<&Value>) -> Outcome {
+    fn int_of(&mut self, value: &Value, base: Option<&Value>) -> Outcome {
         match value {
             Value::Bool(it) => Ok(Value::Int(i64::from(*it))),
             Value::Int(_) | Value::Big(_) => Ok(value.clone()),
@@ -137,7 +137,7 @@ impl Machine {
         }
     }
 
-    fn to_float(&mut self, value: &Value) -> Outcome {
+    fn float_of(&mut self, value: &Value) -> Outcome {
         if let Some(number) = int::float(value) {
             return Ok(Value::Float(number));
         }
@@ -160,7 +160,7 @@ impl Machine {
         }
     }
 
-    fn to_dict(&mut self, args: &Args) -> Outcome {
+    fn dict_of(&mut self, args: &Args) -> Outcome {
         let dict = self.heap.track(Dict::default());
         if let Some(first) = args.positional.first() {
             for (key, value) in pairs(self, first)? {
@@ -175,7 +175,7 @@ impl Machine {
         Ok(Value::Dict(dict))
     }
 
-    fn to_range(&mut self, args: &Args) -> Outcome {
+    fn range_of(&mut self, args: &Args) -> Outcome {
         self.expect("range", args, 1..=3, &[])?;
         let mut bounds = Vec::new();
         for value in &args.positional {
