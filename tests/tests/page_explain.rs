@@ -52,11 +52,15 @@ fn a_pasted_message_gets_its_figures_its_case_and_advice() {
         // The bar is to scale: the other process holds 91 % of the card.
         let share: f64 = page
             .value(
-                "document.querySelector('.bar .is-others').getBoundingClientRect().width / \
-                 document.querySelector('.card-bar .bar').clientWidth",
+                "document.querySelector('.card-row .is-others').getBoundingClientRect().width / \
+                 document.querySelector('.card-bar .card-row').clientWidth",
             )
             .await?;
         assert!((0.89..0.92).contains(&share), "{share}");
+        let height: f64 = page
+            .value("document.querySelector('.card-row .is-others').getBoundingClientRect().height")
+            .await?;
+        assert!(height > 20.0, "{height}");
         Ok(())
     });
 }

@@ -18,32 +18,32 @@ pub(super) fn CardBar(props: &CardBarProps) -> Html {
     let card = &props.card;
     let scale = scale(card);
     let label = text::diagnosis_bar(size_text(card.total_bytes));
-    let class = |part: &Part| classes!("part", class(part.kind));
+    let class = |part: &Part| classes!("card-part", class(part.kind));
     html! {
         <div class="card-bar">
-            <div class="bar" role="img" aria-label={label}>
+            <div class="card-row" role="img" aria-label={label}>
                 { for card.parts.iter().map(|part| html! {
                     <span class={class(part)} style={width(part.bytes, scale)}
                         title={format!("{} {}", words::part(part.kind), size_text(part.bytes))} />
                 }) }
                 if let Some(limit) = card.limit_bytes {
-                    <span class="limit" style={format!("left:{:.3}%", percent(limit, scale))}
+                    <span class="card-limit" style={format!("left:{:.3}%", percent(limit, scale))}
                         title={format!("{} {}", text::diagnosis_allowed(), size_text(limit))} />
                 }
             </div>
             if let Some(tried) = card.tried_bytes {
-                <div class="tried">
-                    <span class="part tried-part" style={width(tried.min(scale), scale)} />
+                <div class="card-asked">
+                    <span class="card-part tried-part" style={width(tried.min(scale), scale)} />
                     <span>{ text::diagnosis_asked(size_text(tried)) }</span>
                 </div>
             }
-            <ul class="legend">
+            <ul class="card-legend">
                 { for card.parts.iter().map(|part| html! {
                     <li><span class={class(part)} />{ words::part(part.kind) }{ " " }
                         <b>{ size_text(part.bytes) }</b></li>
                 }) }
                 if let Some(limit) = card.limit_bytes {
-                    <li><span class="part limit-key" />{ text::diagnosis_allowed() }{ " " }
+                    <li><span class="card-part limit-key" />{ text::diagnosis_allowed() }{ " " }
                         <b>{ size_text(limit) }</b></li>
                 }
             </ul>
