@@ -29,7 +29,7 @@ const LAYERS: [(&str, &str); 18] = [
     ("replay", "ids model settings store units warning"),
     ("analysis", "ids model replay settings store units warning"),
     ("recorded", "allocator ids model replay store"),
-    ("script", "allocator ids settings units"),
+    ("script", "allocator ids model settings store units"),
     (
         "verify",
         "allocator ids model recorded replay settings store units warning",
